@@ -68,7 +68,7 @@ enum fm_severity {
 	X(TOO_MANY_FRAGMENTS, too_many_fragments, DROP, FRAGMENT, \
 	  "Datagram has more fragments than max-fragments; the whole datagram is dropped.") \
 	X(ECN_MISMATCH, ecn_mismatch, DROP, FRAGMENT, \
-	  "Fragments marked Congestion Experienced and Not-ECT in one datagram (RFC 3168 5.3).") \
+	  "Fragments of one datagram marked Not-ECT and ECT or CE (RFC 3168 5.3).") \
 	X(BAD_L4_CHECKSUM, bad_l4_checksum, DROP, FRAGMENT, \
 	  "Transport checksum of the joined datagram is wrong (verify-l4).") \
 	X(CONDEMNED, condemned, DROP, FRAGMENT, \

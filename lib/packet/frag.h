@@ -20,7 +20,7 @@ enum {
 	FM_IPV6_FRAG_LEN = 8,
 	FM_DATAGRAM_MAX = 65535,	/* RFC 791 total length, RFC 8200 payload length */
 	FM_EXT_HEADERS_MAX = 8,		/* before the fragment header */
-	FM_EXT_START_MAX = 256,		/* each of them starts within so many bytes behind the IPv6 header */
+	FM_EXT_START_MAX = 256,		/* each of them starts within the first so many bytes behind the IPv6 header */
 };
 
 /*

@@ -4,7 +4,7 @@
 #include "frag.h"
 #include "key.h"
 
-enum { IPV4_MORE = 0x2000, IPV4_OFFSET = 0x1fff };
+enum { IPV4_MORE = 0x2000, IPV4_OFFSET = 0x1fff, IPV4_FLAGS_END = 8 };
 
 static enum fm_verdict drop(enum fm_outcome *why, enum fm_outcome outcome)
 {
@@ -38,9 +38,10 @@ enum fm_verdict fm_ipv4_parse(const uint8_t *data, uint32_t len, uint32_t frame_
 	uint16_t ihl, total, field;
 	bool fragment;
 
-	if (len < FM_IPV4_MIN_LEN)
-		return len < frame_len ? FM_VERDICT_MORE : FM_VERDICT_MALFORMED;
-	if (data[0] >> 4 != 4)
+	if (len < FM_IPV4_MIN_LEN && len < frame_len)
+		return FM_VERDICT_MORE;
+	/* The flags are enough to prove a fragment, even where the rest of the header was cut off. */
+	if (len < IPV4_FLAGS_END || data[0] >> 4 != 4)
 		return FM_VERDICT_MALFORMED;
 	ihl = (data[0] & 15) * 4;
 	total = fm_get16(data + 2);

@@ -3,6 +3,8 @@
 #include "frag.h"
 #include "key.h"
 
+enum { IPV6_NEXT_AT = 6 };
+
 enum {
 	NEXT_HOP_BY_HOP = 0,
 	NEXT_TCP = 6,
@@ -85,7 +87,7 @@ struct chain {
 
 enum chain_end {
 	CHAIN_STOPS,	/* `type` is no extension header */
-	CHAIN_CUT,	/* the packet ends within an extension header */
+	CHAIN_CUT,	/* the packet ends within an extension header; `type` is what it names, if that can be read */
 	CHAIN_MORE,	/* the bytes at hand do */
 };
 
@@ -95,10 +97,14 @@ static enum chain_end walk(struct chain *chain, const uint8_t *data, uint32_t le
 	while (is_extension(chain->type)) {
 		uint32_t ext_len;
 
-		if (chain->at + 2 > limit)
-			return CHAIN_CUT;
-		if (chain->at + 2 > len)
+		if (chain->at + 2 > len && len < limit)
 			return CHAIN_MORE;
+		if (chain->at + 2 > limit) {
+			/* Half a header may still tell what would follow. */
+			if (chain->at < limit)
+				chain->type = data[chain->at];
+			return CHAIN_CUT;
+		}
 		chain->next_at = chain->at;
 		chain->last_start = chain->at;
 		ext_len = fm_ipv6_ext_len(chain->type, data + chain->at, &chain->type);
@@ -170,25 +176,27 @@ static enum fm_verdict check_fragment(const uint8_t *data, uint32_t len, uint32_
 enum fm_verdict fm_ipv6_parse(const uint8_t *data, uint32_t len, uint32_t frame_len, unsigned int flags,
 			      struct fm_frag *frag, enum fm_outcome *why)
 {
-	struct chain chain = { .at = FM_IPV6_LEN, .next_at = 6 };
+	struct chain chain = { .at = FM_IPV6_LEN, .next_at = IPV6_NEXT_AT };
 	uint32_t ip_len, limit;
 	enum chain_end end;
 
-	if (len < FM_IPV6_LEN)
-		return len < frame_len ? FM_VERDICT_MORE : FM_VERDICT_MALFORMED;
-	if (data[0] >> 4 != 6)
+	if (len < FM_IPV6_LEN && len < frame_len)
+		return FM_VERDICT_MORE;
+	if (len <= IPV6_NEXT_AT || data[0] >> 4 != 6)
 		return FM_VERDICT_MALFORMED;
-	chain.type = data[6];
+	chain.type = data[IPV6_NEXT_AT];
+	if (len < FM_IPV6_LEN)
+		return chain.type == NEXT_FRAGMENT ? drop(why, FM_BAD_EXT_HEADER) : FM_VERDICT_MALFORMED;
 	ip_len = FM_IPV6_LEN + fm_get16(data + 4);
 	limit = ip_len < frame_len ? ip_len : frame_len;
 	end = walk(&chain, data, len, limit);
 	if (end == CHAIN_MORE)
 		return FM_VERDICT_MORE;
-	if (end == CHAIN_CUT || chain.type != NEXT_FRAGMENT)
+	if (chain.type != NEXT_FRAGMENT)
 		return end == CHAIN_CUT || ip_len > frame_len ? FM_VERDICT_MALFORMED : FM_VERDICT_PASS;
 
-	if (chain.at + FM_IPV6_FRAG_LEN > limit || chain.count > FM_EXT_HEADERS_MAX ||
-	    (chain.count > 0 && chain.last_start - FM_IPV6_LEN > FM_EXT_START_MAX))
+	if (end == CHAIN_CUT || chain.at + FM_IPV6_FRAG_LEN > limit || chain.count > FM_EXT_HEADERS_MAX ||
+	    (chain.count > 0 && chain.last_start - FM_IPV6_LEN >= FM_EXT_START_MAX))
 		return drop(why, FM_BAD_EXT_HEADER);
 	if (ip_len > frame_len)
 		return drop(why, FM_TRUNCATED);

@@ -160,9 +160,9 @@ struct rte_mbuf *fm_join(struct fm_reass *r, struct fm_datagram *d, struct fm_wh
 	*why = FM_TOO_BIG;
 	if (h.l3_len - (ipv4 ? 0 : FM_IPV6_LEN) + h.end > FM_DATAGRAM_MAX)
 		return NULL;
-	/* RFC 3168 5.3: CE and Not-ECT in one datagram must not be joined. */
+	/* RFC 3168 5.3: a sender marks all fragments or none; one Not-ECT among marked ones means that somebody meddled. */
 	*why = FM_ECN_MISMATCH;
-	if (h.mark_ce && d->ecn_seen & ECN_NOT_ECT)
+	if (d->ecn_seen & ECN_NOT_ECT && d->ecn_seen != ECN_NOT_ECT)
 		return NULL;
 	*why = FM_NO_MBUF;
 	front = mend(r, first->m, &h, first->length);
