@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * fragmend: a bump in the wire that joins IP fragments.
+ *
+ * Starting and stopping is the list `steps`: taken downwards at start, undone upwards at the end or where a step failed.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <rte_eal.h>
+#include <rte_errno.h>
+
+#include "control.h"
+#include "door.h"
+#include "engine.h"
+#include "fail.h"
+#include "options.h"
+
+enum {
+	FM_EXIT_FAILED = 1,
+	FM_EXIT_USAGE = 2,
+	FM_SENTENCE_LEN = 768,
+	FM_LOOK_MS = 2,		/* between two looks for idleness */
+	FM_TICK_MS = 100,	/* between two looks at links and the status table */
+};
+
+struct fm_app {
+	struct fm_options options;
+	int eal_argc;
+	char **eal_argv;
+	char runtime_dir[PATH_MAX];
+	bool eal_ready;
+	bool quit;		/* said so by the command file */
+};
+
+static struct fm_app app;
+static volatile sig_atomic_t stop;
+
+static void on_signal(int number)
+{
+	(void)number;
+	stop = 1;
+}
+
+static bool eal_has(const char *word)
+{
+	for (int i = 1; i < app.eal_argc; i++)
+		if (strcmp(app.eal_argv[i], word) == 0)
+			return true;
+	return false;
+}
+
+/* What usually helps. */
+static const char *eal_hint(void)
+{
+	if (rte_errno == EINVAL)
+		return "; fragmend's own options go behind `--`";
+	if (eal_has("--no-huge"))
+		return "";
+	return "; if it found no hugepages or too few: reserve some, as root, with `echo 512 > "
+	       "/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages`, or do without by --no-huge -m 512";
+}
+
+static int eal_up(char *err, size_t err_len)
+{
+	int ret;
+
+	/* EAL reorders the list it gets, which must not change the one that is looked at here. */
+	char **argv = calloc((size_t)app.eal_argc + 1, sizeof(*argv));
+
+	if (argv == NULL)
+		return fm_fail(err, err_len, -ENOMEM, "no memory");
+	memcpy(argv, app.eal_argv, (size_t)app.eal_argc * sizeof(*argv));
+	ret = rte_eal_init(app.eal_argc, argv);
+	free(argv);
+	snprintf(app.runtime_dir, sizeof(app.runtime_dir), "%s", rte_eal_get_runtime_dir());
+	app.eal_ready = ret >= 0;
+	if (app.eal_ready)
+		return 0;
+	return fm_fail(err, err_len, -rte_errno, "EAL cannot start (%s); its messages say why%s", rte_strerror(rte_errno),
+		       eal_hint());
+}
+
+static int eal_down(char *err, size_t err_len)
+{
+	(void)err;
+	(void)err_len;
+	if (app.eal_ready)
+		rte_eal_cleanup();
+	/* EAL leaves its directory; with --no-shconf there is nothing in it. */
+	rmdir(app.runtime_dir);
+	return 0;
+}
+
+static int plan_up(char *err, size_t err_len)
+{
+	return fm_engine_plan(&app.options.config, err, err_len);
+}
+
+static int memory_down(char *err, size_t err_len)
+{
+	const uint64_t lost = fm_engine_free();
+
+	if (lost == 0)
+		return 0;
+	return fm_fail(err, err_len, -EIO, "%llu mbufs were lost on the way", (unsigned long long)lost);
+}
+
+static int workers_down(char *err, size_t err_len)
+{
+	(void)err;
+	(void)err_len;
+	fm_engine_halt();
+	if (fm_door_workers() != 0)
+		fm_control_print_final(stdout);
+	return 0;
+}
+
+static int commands_up(char *err, size_t err_len)
+{
+	int ret;
+
+	fm_control_set_stats_period(app.options.stats_period_s);
+	if (app.options.cmdline_file == NULL)
+		return 0;
+	ret = fm_control_run_file(app.options.cmdline_file, stdout, err, err_len);
+	app.quit = ret == 1;
+	return ret < 0 ? ret : 0;
+}
+
+static int forwarding_up(char *err, size_t err_len)
+{
+	if (app.quit || fm_door_forwarding() || (app.options.interactive && !app.options.auto_start))
+		return 0;
+	return fm_door_start(err, err_len);
+}
+
+static const struct fm_step {
+	int (*up)(char *err, size_t err_len);	/* 0, or negative and one sentence in `err` */
+	int (*down)(char *err, size_t err_len);	/* also after an `up` that failed half way; NULL: nothing to undo */
+} steps[] = {
+	{ eal_up, eal_down },
+	{ plan_up, NULL },
+	{ fm_engine_allocate, memory_down },
+	{ fm_engine_open, fm_engine_close },
+	{ fm_engine_launch, workers_down },
+	{ commands_up, NULL },
+	{ forwarding_up, NULL },
+};
+
+enum { FM_STEPS = sizeof(steps) / sizeof(steps[0]) };
+
+/* Between console commands, and in the loop without console: about every FM_TICK_MS. */
+static void tick(void)
+{
+	fm_engine_link_follow();
+	if (app.options.exit_on_idle_ms != 0 && fm_engine_idle(app.options.exit_on_idle_ms))
+		stop = 1;
+}
+
+static void wait_for_end(void)
+{
+	const struct timespec pause = { .tv_nsec = FM_LOOK_MS * 1000000L };
+	unsigned int looks = 0;
+
+	while (!stop) {
+		nanosleep(&pause, NULL);
+		if (++looks % (FM_TICK_MS / FM_LOOK_MS) == 0) {
+			fm_engine_link_follow();
+			fm_control_periodic(stdout);
+		}
+		if (app.options.exit_on_idle_ms != 0 && fm_engine_idle(app.options.exit_on_idle_ms))
+			stop = 1;
+	}
+}
+
+static int serve(char *err, size_t err_len)
+{
+	int ret;
+
+	if (app.quit)
+		return 0;
+	if (!app.options.interactive) {
+		wait_for_end();
+		return 0;
+	}
+	ret = fm_control_interactive(&stop, tick);
+	if (ret < 0)
+		return fm_fail(err, err_len, ret, "the console cannot be read: %s", strerror(-ret));
+	return 0;
+}
+
+static int complain(int code, const char *err)
+{
+	fflush(stdout);
+	fprintf(stderr, "fragmend: %s\n", err);
+	return code;
+}
+
+static int run(void)
+{
+	char err[FM_SENTENCE_LEN] = "";
+	int code = EXIT_SUCCESS;
+	int taken = 0;
+
+	while (taken < FM_STEPS && code == EXIT_SUCCESS && !stop) {
+		if (steps[taken].up(err, sizeof(err)) != 0)
+			code = complain(FM_EXIT_FAILED, err);
+		taken++;
+	}
+	if (code == EXIT_SUCCESS && !stop && serve(err, sizeof(err)) != 0)
+		code = complain(FM_EXIT_FAILED, err);
+	while (taken-- > 0)
+		if (steps[taken].down != NULL && steps[taken].down(err, sizeof(err)) != 0)
+			code = complain(FM_EXIT_FAILED, err);
+	return code;
+}
+
+static void catch_signals(void)
+{
+	struct sigaction action = { .sa_handler = on_signal };
+
+	sigemptyset(&action.sa_mask);
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	/* A reader of the statistics who leaves must not keep the ports from being closed. */
+	action.sa_handler = SIG_IGN;
+	sigaction(SIGPIPE, &action, NULL);
+}
+
+/* Where fragmend's own options begin: at `--`, or at the end. */
+static int find_own(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++)
+		if (strcmp(argv[i], "--") == 0)
+			return i;
+	return argc;
+}
+
+int main(int argc, char **argv)
+{
+	const int own = find_own(argc, argv);
+	char err[FM_SENTENCE_LEN] = "";
+
+	app.eal_argc = own;
+	app.eal_argv = argv;
+	if (own < argc && fm_options_parse(argc - own, argv + own, &app.options, err, sizeof(err)) != 0)
+		return complain(FM_EXIT_USAGE, err);
+	if (own == argc)
+		fm_options_parse(1, argv, &app.options, NULL, 0);
+	if (app.options.help || eal_has("--help")) {
+		fm_options_help(stdout);
+		return EXIT_SUCCESS;
+	}
+	if (app.options.version || eal_has("--version")) {
+		printf("fragmend %s\n", FM_VERSION);
+		return EXIT_SUCCESS;
+	}
+	if (app.options.config.has_seed)
+		fprintf(stderr, "fragmend: --seed makes the tables attackable; for tests only\n");
+	catch_signals();
+	return run();
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The command line behind `--`. Needs no EAL. */
+#ifndef FM_OPTIONS_H
+#define FM_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "config.h"
+
+struct fm_options {
+	struct fm_config config;
+	bool interactive, auto_start;
+	const char *cmdline_file;	/* NULL: none */
+	uint32_t stats_period_s;	/* 0: none */
+	uint32_t exit_on_idle_ms;	/* 0: never */
+	bool help, version;
+};
+
+/*
+ * Read the options.
+ *
+ * @param argc, argv  as main() gets them: argv[0] is skipped; strings must stay valid, their order may change
+ * @param options     filled; defaults where nothing was said
+ * @return            0; -EINVAL: `err` says in one sentence what is wrong, its range and what was given
+ */
+int fm_options_parse(int argc, char **argv, struct fm_options *options, char *err, size_t err_len);
+
+/* Print what there is, made from the table of options. */
+void fm_options_help(FILE *out);
+
+#endif

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The commands that change something.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "door.h"
+#include "handlers.h"
+#include "stats.h"
+
+int fm_do_start(struct fm_shell *shell, const struct fm_args *args)
+{
+	(void)args;
+	return fm_door_start(shell->err, sizeof(shell->err));
+}
+
+int fm_do_stop(struct fm_shell *shell, const struct fm_args *args)
+{
+	(void)args;
+	return fm_door_stop(shell->err, sizeof(shell->err));
+}
+
+int fm_do_flush(struct fm_shell *shell, const struct fm_args *args)
+{
+	uint64_t freed = 0;
+	int ret = fm_door_flush(&freed, shell->err, sizeof(shell->err));
+
+	(void)args;
+	if (ret == 0)
+		fprintf(shell->out, "%" PRIu64 " fragments freed.\n", freed);
+	return ret;
+}
+
+int fm_do_quit(struct fm_shell *shell, const struct fm_args *args)
+{
+	(void)args;
+	shell->quit = true;
+	return 0;
+}
+
+/* Turn percent into mbufs, and say what the pools leave if it is too much. */
+static int resolve_budget(struct fm_shell *shell, const char *text, struct fm_setting_value *value)
+{
+	uint64_t max = fm_door_budget_max();
+	char mbufs[40] = "";
+
+	if (value->percent)
+		value->number = fm_door_budget_whole() * value->number / 100;
+	if (value->number >= 1 && value->number <= max)
+		return 0;
+	if (value->percent)
+		snprintf(mbufs, sizeof(mbufs), ", which is %" PRIu64, value->number);
+	return fm_shell_fail(shell, -ERANGE, "budget must be 1..%" PRIu64 " mbufs, what the pools leave (see show "
+			     "budget), got \"%s\"%s", max, text, mbufs);
+}
+
+int fm_do_set(struct fm_shell *shell, const struct fm_args *args)
+{
+	const struct fm_setting *setting = args->command->setting;
+	const char *text = args->arg[args->n - 1].text;
+	struct fm_setting_value value;
+	struct fm_settings settings;
+	int ret;
+
+	ret = fm_setting_parse(setting, text, &value, shell->err, sizeof(shell->err));
+	if (ret == 0 && setting->kind == FM_KIND_BUDGET)
+		ret = resolve_budget(shell, text, &value);
+	if (ret != 0)
+		return ret;
+	if (setting->local) {
+		setting->put(NULL, value.number);
+		return 0;
+	}
+	fm_door_settings(&settings);
+	setting->put(&settings, value.number);
+	return fm_door_publish(&settings, shell->err, sizeof(shell->err));
+}
+
+int fm_do_clear_port(struct fm_shell *shell, const struct fm_args *args)
+{
+	bool all = fm_args_has(args, "all");
+	uint64_t id = fm_args_number(args, "PORT", 0);
+	struct fm_port_view view;
+	int ret = 0;
+
+	for (uint16_t i = 0; i < fm_door_ports() && ret == 0; i++) {
+		fm_door_port(i, &view);
+		if (!all && view.id != id)
+			continue;
+		ret = fm_door_clear_port(i, shell->err, sizeof(shell->err));
+		if (ret == 0)
+			fm_stats_port_cleared(i, fm_now_ns());
+	}
+	return ret;
+}
+
+int fm_do_clear_reassembly(struct fm_shell *shell, const struct fm_args *args)
+{
+	(void)shell;
+	(void)args;
+	fm_stats_clear();
+	return 0;
+}
+
+int fm_do_load(struct fm_shell *shell, const struct fm_args *args)
+{
+	return fm_script_run(shell, fm_args_text(args, "FILE"));
+}
+
+static void write_settings(FILE *file)
+{
+	char text[FM_SETTING_TEXT_LEN], date[32];
+	struct fm_settings settings;
+	time_t now = time(NULL);
+	struct tm tm;
+
+	strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S %z", localtime_r(&now, &tm));
+	fprintf(file, "# fragmend %s, settings of %s; for --cmdline-file or load\n", FM_VERSION, date);
+	fm_door_settings(&settings);
+	for (unsigned int i = 0; i < FM_SETTING_IDS; i++) {
+		const struct fm_setting *setting = &fm_setting[i];
+
+		fm_setting_format(setting, setting->get(&settings), text, sizeof(text));
+		fprintf(file, "set %s %s\n", setting->name, text);
+	}
+}
+
+/* The old file stays until the new one is complete. */
+int fm_do_save(struct fm_shell *shell, const struct fm_args *args)
+{
+	const char *path = fm_args_text(args, "FILE");
+	char part[FM_LINE_MAX + 8];
+	FILE *file;
+	int ret = 0;
+
+	snprintf(part, sizeof(part), "%s.part", path);
+	file = fopen(part, "we");
+	if (file == NULL)
+		return fm_shell_fail(shell, -errno, "cannot write %s: %s", part, strerror(errno));
+	write_settings(file);
+	if (ferror(file) || fflush(file) != 0 || fsync(fileno(file)) != 0)
+		ret = errno != 0 ? -errno : -EIO;
+	if (fclose(file) != 0 && ret == 0)
+		ret = -errno;
+	if (ret == 0 && rename(part, path) != 0)
+		ret = -errno;
+	if (ret == 0)
+		return 0;
+	unlink(part);
+	return fm_shell_fail(shell, ret, "cannot write %s: %s", path, strerror(-ret));
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The control layer, as the program sees it: command files, the console, and the tables it prints by itself.
+ *
+ * All functions are called by one thread, the one that is allowed to use the control door (lib/port/door.h), after the
+ * ports have been started up.
+ */
+#ifndef FM_CONTROL_H
+#define FM_CONTROL_H
+
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/*
+ * Run the console commands of a file. Blank lines and what follows a '#' are ignored. The first command that fails ends
+ * the run; the commands before it stay done.
+ *
+ * @param out      takes what the commands print
+ * @param err      on failure: one sentence that starts with "file:line: ", or that names the file if it cannot be read
+ * @param err_len  bytes at err; 256 hold any sentence
+ * @return         0: all done; 1: stopped at `quit`, which succeeded; otherwise -errno
+ */
+int fm_control_run_file(const char *path, FILE *out, char *err, size_t err_len);
+
+/*
+ * Serve the console on stdin and stdout until `quit`, the end of the input or *stop.
+ *
+ * On a terminal: prompt, history, TAB completion; Ctrl-C empties the line and Ctrl-D on an empty line leaves. Otherwise
+ * (pipe, file): one command per line, no prompt and no echo. A command that fails prints one sentence on stdout and the
+ * console goes on. The status table of `set stats-period` is printed from here, too.
+ *
+ * @param stop  set by a signal handler; looked at every 100 ms at the latest
+ * @param tick  called about every 100 ms, between commands only; may be NULL
+ * @return      0, or -errno if stdin cannot be read
+ */
+int fm_control_interactive(const volatile sig_atomic_t *stop, void (*tick)(void));
+
+/*
+ * Print the status table if `set stats-period` or fm_control_set_stats_period() asks for it and it is due. For the loop
+ * of a program without console; call it about every 100 ms.
+ */
+void fm_control_periodic(FILE *out);
+
+/* Seconds between two status tables, 0..3600; 0: never (the default). The value of `set stats-period`. */
+void fm_control_set_stats_period(uint32_t seconds);
+
+/* The status table: ports and reassembly, rates since the last call. */
+void fm_control_print_stats(FILE *out);
+
+/* What to print on the way out: reassembly statistics, drops that are not zero, the accounting check. Raw counters. */
+void fm_control_print_final(FILE *out);
+
+#endif

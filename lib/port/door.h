@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The control door: the only way from the control layer to ports and workers.
+ *
+ * All functions are called by one control thread at a time (the main lcore). None of them stops a worker for longer than
+ * one burst, except fm_door_stop() and fm_door_flush(). Functions that can fail return 0 or -errno and put one sentence
+ * into `err` (may be NULL).
+ */
+#ifndef FM_DOOR_H
+#define FM_DOOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "config.h"
+#include "fm_reass.h"
+
+/* Counters of one worker, its table's included. Written by the worker with relaxed stores, copied here. */
+struct fm_worker_stats {
+	struct fm_reass_stats reass;	/* count[] holds the outcomes of the transmit side, too */
+	uint64_t rx_frames, rx_bytes;
+	uint64_t tx_frames, tx_bytes;	/* as handed to the egress queue */
+	uint64_t polls, busy_polls;	/* turns of the loop; those that found frames */
+	uint64_t tx_backlog_mbufs;	/* waiting for room in TX queues now */
+};
+
+struct fm_worker_view {
+	uint16_t id;			/* 0..fm_door_workers()-1 */
+	uint16_t lcore;
+	int socket;			/* NUMA node of the lcore; -1: unknown */
+	uint32_t budget_mbufs;		/* its share */
+	uint32_t max_datagrams;
+	uint64_t table_bytes;
+	uint16_t n_queues;
+	struct { uint16_t port, queue, peer, tx_queue; } queue[FM_PORTS_MAX * 4];	/* what it polls and where it sends */
+};
+
+struct fm_port_view {
+	uint16_t id;			/* ethdev port id */
+	uint16_t peer;
+	char name[64], driver[32];
+	uint8_t mac[6];
+	int socket;
+	bool link_up;
+	uint32_t link_speed_mbps;
+	uint32_t egress_mtu;
+	uint16_t nb_rxq, nb_txq, nb_rxd, nb_txd;
+	uint16_t max_segs;		/* segments a frame may have on its way out; 1: linear only */
+	bool promiscuous, rss, checksum_offload;
+	const char *write_path;		/* NULL: none */
+	uint64_t rx_packets, tx_packets, rx_bytes, tx_bytes, rx_missed, rx_errors, tx_errors, rx_nombuf;	/* rte_eth_stats */
+};
+
+/* The arithmetic of one pool: all in mbufs; size >= the sum of the others. */
+struct fm_budget_view {
+	char name[32];
+	uint16_t port;
+	int socket;
+	uint32_t size, available;	/* available: free now, caches included */
+	uint32_t rx_descriptors, tx_descriptors, tx_backlog, caches, burst_reserve;
+	uint32_t budget;		/* what the tables may hold of it */
+	uint32_t spare;			/* size less all of the above */
+};
+
+/* The two accounting identities, with numbers. Exact when forwarding is stopped or traffic is quiet. */
+struct fm_check_view {
+	uint64_t frames_in, frames_out;			/* received = counted by outcome of unit FRAME + fragments_in */
+	uint64_t fragments_in, completed, dropped, held;
+	uint64_t mbufs_size, mbufs_free, mbufs_held, mbufs_elsewhere;	/* elsewhere: RX/TX rings and backlog, as far as known */
+	uint64_t mbufs_lost;				/* pool size - free - held - the most that rings can hold, if positive */
+	bool fragments_ok, frames_ok, mbufs_ok;
+};
+
+uint16_t fm_door_workers(void);
+uint16_t fm_door_ports(void);
+
+/* Start or stop forwarding. Stop flushes the tables (FM_FLUSHED) and drains the transmit backlog. -EALREADY: no change. */
+int fm_door_start(char *err, size_t err_len);
+int fm_door_stop(char *err, size_t err_len);
+bool fm_door_forwarding(void);
+
+/* The running settings, and a new set in their place. -EINVAL: out of range or over what the pools can hold. */
+void fm_door_settings(struct fm_settings *settings);
+int fm_door_publish(const struct fm_settings *settings, char *err, size_t err_len);
+/* The most that settings.budget_mbufs may be. */
+uint64_t fm_door_budget_max(void);
+/* What 100 percent of `budget` is: what the tables could hold if the pools had nothing else to do. */
+uint64_t fm_door_budget_whole(void);
+
+/* Free all held fragments now; *freed: how many. -ETIMEDOUT: a worker did not answer within three seconds. */
+int fm_door_flush(uint64_t *freed, char *err, size_t err_len);
+
+/* `worker`: 0..fm_door_workers()-1. The counters never go back; who clears them subtracts. */
+void fm_door_worker_stats(uint16_t worker, struct fm_worker_stats *stats);
+void fm_door_worker(uint16_t worker, struct fm_worker_view *view);
+
+/* `index`: 0..fm_door_ports()-1. */
+void fm_door_port(uint16_t index, struct fm_port_view *view);
+void fm_door_budget(uint16_t index, struct fm_budget_view *view);
+/* Clear the ethdev statistics of a port. */
+int fm_door_clear_port(uint16_t index, char *err, size_t err_len);
+
+/* Held datagrams of one worker, oldest first; returns how many or -errno. */
+int fm_door_datagrams(uint16_t worker, struct fm_reass_view *views, uint32_t max, char *err, size_t err_len);
+/* Converts the ages in a view. */
+double fm_door_tsc_to_ms(uint64_t tsc);
+
+void fm_door_check(struct fm_check_view *check);
+
+/* The start-up configuration, constant. */
+const struct fm_config *fm_door_config(void);
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The life of ports and workers, step by step, for the program's main function. All functions are called by the main
+ * lcore, in this order; each may be undone by the function named as its counterpart, also after it has failed half way.
+ * Functions that can fail return 0 or -errno and put one sentence into `err`.
+ */
+#ifndef FM_ENGINE_H
+#define FM_ENGINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "config.h"
+
+/*
+ * Look at the ports, decide who polls what and add up the budget. Allocates nothing, touches no port; nothing to undo.
+ *
+ * @param config  must stay valid and unchanged until the end
+ */
+int fm_engine_plan(const struct fm_config *config, char *err, size_t err_len);
+
+/* Pools, tables, backlogs. */
+int fm_engine_allocate(char *err, size_t err_len);
+/*
+ * Undo it. The ports must be closed.
+ *
+ * @return mbufs that did not come back
+ */
+uint64_t fm_engine_free(void);
+
+/* Configure and start the ports, create capture files. */
+int fm_engine_open(char *err, size_t err_len);
+/*
+ * Close ports and capture files.
+ *
+ * @return 0; -errno: a capture file could not be written, named in `err`
+ */
+int fm_engine_close(char *err, size_t err_len);
+
+/* Start the workers; they do not forward before fm_door_start(). */
+int fm_engine_launch(char *err, size_t err_len);
+/* Stop forwarding and wait for the workers to end. Their counters and tables can still be read. */
+void fm_engine_halt(void);
+
+/* Let loss of link go over to the paired port where the settings ask for it; to be called about every 100 ms. */
+void fm_engine_link_follow(void);
+
+/*
+ * Has no port received anything for `idle_ms`, while every worker looked often enough to know? Counts from the first call;
+ * to be called every few milliseconds.
+ */
+bool fm_engine_idle(uint32_t idle_ms);
+
+#endif

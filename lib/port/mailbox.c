@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <time.h>
+
+#include "mailbox.h"
+
+enum { FM_LOOK_US = 50 };
+
+int fm_mailbox_ask(struct fm_mailbox *box, enum fm_request_kind kind, struct fm_reass_view *views, uint32_t views_max,
+		   uint64_t *result)
+{
+	const struct timespec pause = { .tv_nsec = FM_LOOK_US * 1000 };
+	enum fm_mail sent = FM_MAIL_SENT;
+	uint32_t looks = 0;
+
+	box->kind = kind;
+	box->views = views;
+	box->views_max = views_max;
+	atomic_store_explicit(&box->state, FM_MAIL_SENT, memory_order_release);
+	while (atomic_load_explicit(&box->state, memory_order_acquire) != FM_MAIL_DONE) {
+		nanosleep(&pause, NULL);
+		/* Take back what was not taken; what was will be answered. */
+		if (++looks > FM_MAIL_TIMEOUT_MS * 1000 / FM_LOOK_US &&
+		    atomic_compare_exchange_strong(&box->state, &sent, FM_MAIL_EMPTY))
+			return -ETIMEDOUT;
+		sent = FM_MAIL_SENT;
+	}
+	if (result != NULL)
+		*result = box->result;
+	atomic_store_explicit(&box->state, FM_MAIL_EMPTY, memory_order_relaxed);
+	return 0;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One request at a time from the control thread to a worker, answered between two bursts. The worker never waits: it looks
+ * at one word each turn. All that control wants of a worker's table goes this way.
+ */
+#ifndef FM_MAILBOX_H
+#define FM_MAILBOX_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "fm_reass.h"
+
+enum fm_request_kind {
+	FM_REQUEST_START,	/* poll the RX queues */
+	FM_REQUEST_STOP,	/* stop polling, flush the table, send what waits */
+	FM_REQUEST_FLUSH,	/* free all held fragments; result: how many */
+	FM_REQUEST_VIEWS,	/* describe held datagrams; result: how many */
+};
+
+enum fm_mail {
+	FM_MAIL_EMPTY,		/* control may write the request */
+	FM_MAIL_SENT,		/* the worker may take it, control may take it back */
+	FM_MAIL_TAKEN,		/* the worker is at it */
+	FM_MAIL_DONE,		/* control may read the result */
+};
+
+struct fm_mailbox {
+	_Atomic enum fm_mail state;	/* who may touch the rest; see above */
+	enum fm_request_kind kind;	/* written by control */
+	uint32_t views_max;		/* written by control */
+	struct fm_reass_view *views;	/* written by control; the array by the worker */
+	uint64_t result;		/* written by the worker */
+};
+
+/*
+ * Control: hand over `kind` (and views) and wait for the answer.
+ *
+ * @return 0, `*result` is set; -ETIMEDOUT: the worker did not take it within FM_MAIL_TIMEOUT_MS, and will not any more
+ */
+enum { FM_MAIL_TIMEOUT_MS = 3000 };
+int fm_mailbox_ask(struct fm_mailbox *box, enum fm_request_kind kind, struct fm_reass_view *views, uint32_t views_max,
+		   uint64_t *result);
+
+/* Worker: take the request if there is one; then fm_mailbox_answer() must follow. */
+static inline bool fm_mailbox_take(struct fm_mailbox *box)
+{
+	enum fm_mail sent = FM_MAIL_SENT;
+
+	if (atomic_load_explicit(&box->state, memory_order_relaxed) != FM_MAIL_SENT)
+		return false;
+	return atomic_compare_exchange_strong_explicit(&box->state, &sent, FM_MAIL_TAKEN, memory_order_acquire,
+						       memory_order_relaxed);
+}
+
+static inline void fm_mailbox_answer(struct fm_mailbox *box, uint64_t result)
+{
+	box->result = result;
+	atomic_store_explicit(&box->state, FM_MAIL_DONE, memory_order_release);
+}
+
+#endif

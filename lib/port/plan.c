@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+
+#include "fail.h"
+#include "plan.h"
+
+static uint16_t min16(uint16_t a, uint16_t b)
+{
+	return a < b ? a : b;
+}
+
+uint16_t fm_plan_worker(const struct fm_plan *plan, uint16_t port, uint16_t queue)
+{
+	const struct fm_plan_port *p = &plan->port[port];
+
+	return (p->first_worker + queue % p->n_workers) % plan->n_workers;
+}
+
+uint16_t fm_plan_tx_queue(const struct fm_plan *plan, uint16_t port, uint16_t queue)
+{
+	return queue % plan->port[port].n_workers;
+}
+
+uint16_t fm_plan_queues_of(const struct fm_plan *plan, uint16_t port, uint16_t worker)
+{
+	uint16_t n = 0;
+
+	for (uint16_t q = 0; q < plan->port[port].nb_rxq; q++)
+		n += fm_plan_worker(plan, port, q) == worker;
+	return n;
+}
+
+static int check_ports(const struct fm_plan *plan, char *err, size_t err_len)
+{
+	if (plan->n_ports == 0)
+		return fm_fail(err, err_len, -EINVAL,
+			       "no port found: bind a device to a DPDK driver, or make one with --vdev");
+	if (plan->n_ports > FM_PORTS_MAX)
+		return fm_fail(err, err_len, -EINVAL, "%u ports found, at most %u can be used: choose with -a or -b",
+			       plan->n_ports, FM_PORTS_MAX);
+	if (!plan->loop && plan->n_ports % 2 != 0)
+		return fm_fail(err, err_len, -EINVAL,
+			       "%u port%s found, and --port-topology paired needs an even number: add one, or choose "
+			       "--port-topology loop", plan->n_ports, plan->n_ports == 1 ? "" : "s");
+	return 0;
+}
+
+static int plan_rx(struct fm_plan *plan, struct fm_plan_port *p, char *err, size_t err_len)
+{
+	const uint16_t peer_max_txq = plan->port[p->peer].max_txq;
+
+	if (p->max_rxq == 0 || peer_max_txq == 0)
+		return fm_fail(err, err_len, -EINVAL, "port %u has no %s queue",
+			       p->max_rxq == 0 ? p->id : plan->port[p->peer].id, p->max_rxq == 0 ? "RX" : "TX");
+	if (plan->nb_rxq > p->max_rxq)
+		return fm_fail(err, err_len, -EINVAL, "--rxq %u: port %u has at most %u RX queue%s", plan->nb_rxq, p->id,
+			       p->max_rxq, p->max_rxq == 1 ? "" : "s");
+	if (plan->nb_rxq != 0)
+		p->nb_rxq = plan->nb_rxq;
+	else if (p->all_queues)
+		p->nb_rxq = p->max_rxq;
+	else
+		p->nb_rxq = p->by_address ? min16(plan->n_workers, min16(p->max_rxq, peer_max_txq)) : 1;
+	p->n_workers = p->by_address ? min16(plan->n_workers, min16(p->nb_rxq, peer_max_txq)) : 1;
+	return 0;
+}
+
+static int plan_tx(struct fm_plan *plan, struct fm_plan_port *p, char *err, size_t err_len)
+{
+	const uint16_t needed = plan->port[p->peer].n_workers;
+
+	if (plan->nb_txq > p->max_txq)
+		return fm_fail(err, err_len, -EINVAL, "--txq %u: port %u has at most %u TX queue%s", plan->nb_txq, p->id,
+			       p->max_txq, p->max_txq == 1 ? "" : "s");
+	if (plan->nb_txq != 0 && plan->nb_txq < needed)
+		return fm_fail(err, err_len, -EINVAL,
+			       "--txq %u: port %u needs %u TX queues, one for each worker that sends on it", plan->nb_txq,
+			       p->id, needed);
+	p->nb_txq = plan->nb_txq != 0 ? plan->nb_txq : needed;
+	return 0;
+}
+
+static int check_workers(const struct fm_plan *plan, char *err, size_t err_len)
+{
+	for (uint16_t w = 0; w < plan->n_workers; w++) {
+		uint32_t queues = 0;
+
+		for (uint16_t p = 0; p < plan->n_ports; p++)
+			queues += fm_plan_queues_of(plan, p, w);
+		if (queues > FM_QUEUES_MAX)
+			return fm_fail(err, err_len, -EINVAL,
+				       "worker %u would poll %u queues, at most %u can be: lower --rxq or raise --nb-cores", w,
+				       queues, FM_QUEUES_MAX);
+	}
+	return 0;
+}
+
+int fm_plan_make(struct fm_plan *plan, char *err, size_t err_len)
+{
+	uint16_t next_worker = 0;
+	int ret = check_ports(plan, err, err_len);
+
+	if (ret != 0)
+		return ret;
+	if (plan->n_workers == 0 || plan->n_workers > FM_WORKERS_MAX)
+		return fm_fail(err, err_len, -EINVAL, "%u workers: must be 1..%u", plan->n_workers, FM_WORKERS_MAX);
+	for (uint16_t i = 0; i < plan->n_ports; i++) {
+		plan->port[i].peer = plan->loop ? i : i ^ 1;
+		ret = plan_rx(plan, &plan->port[i], err, err_len);
+		if (ret != 0)
+			return ret;
+	}
+	/* Both directions of a pair go to the same workers, the next pair to the next ones. */
+	for (uint16_t i = 0; i < plan->n_ports; i++) {
+		struct fm_plan_port *p = &plan->port[i];
+		struct fm_plan_port *peer = &plan->port[p->peer];
+
+		ret = plan_tx(plan, p, err, err_len);
+		if (ret != 0)
+			return ret;
+		if (p->peer < i) {
+			p->first_worker = peer->first_worker;
+			continue;
+		}
+		p->first_worker = next_worker;
+		next_worker = (next_worker + (p->n_workers > peer->n_workers ? p->n_workers : peer->n_workers)) %
+			      plan->n_workers;
+	}
+	return check_workers(plan, err, err_len);
+}

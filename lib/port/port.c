@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <string.h>
+
+#include "fail.h"
+#include "port.h"
+
+/* All hashes over addresses alone; see probe.c. */
+#define FM_HASH_ADDRESSES (RTE_ETH_RSS_IPV4 | RTE_ETH_RSS_FRAG_IPV4 | RTE_ETH_RSS_NONFRAG_IPV4_OTHER | \
+			   RTE_ETH_RSS_IPV6 | RTE_ETH_RSS_FRAG_IPV6 | RTE_ETH_RSS_NONFRAG_IPV6_OTHER | RTE_ETH_RSS_IPV6_EX)
+
+static int configure(struct fm_port *port, const struct fm_plan_port *plan, char *err, size_t err_len)
+{
+	struct rte_eth_conf conf = { 0 };
+	int ret;
+
+	conf.rxmode.mtu = port->rx_mtu;
+	if (port->checksum_offload)
+		conf.rxmode.offloads |= RTE_ETH_RX_OFFLOAD_IPV4_CKSUM;
+	if (port->scatter)
+		conf.rxmode.offloads |= RTE_ETH_RX_OFFLOAD_SCATTER;
+	if (fm_engine.timestamp_offset >= 0)
+		conf.rxmode.offloads |= port->info.rx_offload_capa & RTE_ETH_RX_OFFLOAD_TIMESTAMP;
+	conf.txmode.offloads = port->info.tx_offload_capa & RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
+	if (plan->n_workers > 1) {
+		conf.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
+		conf.rx_adv_conf.rss_conf.rss_hf = port->info.flow_type_rss_offloads & FM_HASH_ADDRESSES;
+	}
+	ret = rte_eth_dev_configure(port->id, plan->nb_rxq, plan->nb_txq, &conf);
+	if (ret != 0)
+		return fm_fail(err, err_len, ret, "port %u (%s): cannot be configured with %u RX and %u TX queues: %s",
+			       port->id, port->name, plan->nb_rxq, plan->nb_txq, strerror(-ret));
+	return 0;
+}
+
+static int set_up_queues(struct fm_port *port, const struct fm_plan_port *plan, char *err, size_t err_len)
+{
+	const unsigned int socket = (unsigned int)fm_engine_socket(port->socket);
+	int ret;
+
+	for (uint16_t q = 0; q < plan->nb_rxq; q++) {
+		ret = rte_eth_rx_queue_setup(port->id, q, port->nb_rxd, socket, NULL, port->pool);
+		if (ret != 0)
+			return fm_fail(err, err_len, ret, "port %u (%s): RX queue %u with %u descriptors: %s", port->id,
+				       port->name, q, port->nb_rxd, strerror(-ret));
+	}
+	for (uint16_t q = 0; q < plan->nb_txq; q++) {
+		ret = rte_eth_tx_queue_setup(port->id, q, port->nb_txd, socket, NULL);
+		if (ret != 0)
+			return fm_fail(err, err_len, ret, "port %u (%s): TX queue %u with %u descriptors: %s", port->id,
+				       port->name, q, port->nb_txd, strerror(-ret));
+	}
+	return 0;
+}
+
+/* A driver may widen the hash it was asked for; fragments and whole packets of a datagram's flow would then part. */
+static int check_hash(const struct fm_port *port, const struct fm_plan_port *plan, char *err, size_t err_len)
+{
+	struct rte_eth_rss_conf conf = { 0 };
+
+	if (plan->n_workers < 2 || rte_eth_dev_rss_hash_conf_get(port->id, &conf) != 0)
+		return 0;
+	if ((conf.rss_hf & ~FM_HASH_ADDRESSES) != 0)
+		return fm_fail(err, err_len, -EINVAL,
+			       "port %u (%s): spreads its frames by more than addresses (RSS 0x%" PRIx64
+			       "), so fragments of a datagram would reach several workers; give --rxq 1", port->id,
+			       port->name, conf.rss_hf);
+	return 0;
+}
+
+static void go_promiscuous(struct fm_port *port)
+{
+	int ret = rte_eth_promiscuous_enable(port->id);
+
+	port->promiscuous = ret == 0 || port->driver->hears_all;
+	if (!port->promiscuous)
+		FM_LOG(WARNING, "port %u (%s): cannot be set promiscuous (%s): frames to other addresses will not be "
+		       "forwarded\n", port->id, port->name, strerror(-ret));
+}
+
+int fm_port_open(struct fm_port *port, const struct fm_plan_port *plan, char *err, size_t err_len)
+{
+	int ret;
+
+	port->opened = true;
+	ret = configure(port, plan, err, err_len);
+	if (ret == 0)
+		ret = set_up_queues(port, plan, err, err_len);
+	if (ret != 0)
+		return ret;
+	ret = rte_eth_dev_start(port->id);
+	if (ret != 0)
+		return fm_fail(err, err_len, ret, "port %u (%s): cannot be started: %s", port->id, port->name,
+			       strerror(-ret));
+	port->started = true;
+	go_promiscuous(port);
+	return check_hash(port, plan, err, err_len);
+}
+
+void fm_port_close(struct fm_port *port)
+{
+	int ret;
+
+	if (port->started) {
+		ret = rte_eth_dev_stop(port->id);
+		if (ret != 0)
+			FM_LOG(WARNING, "port %u (%s): cannot be stopped: %s\n", port->id, port->name, strerror(-ret));
+	}
+	if (port->opened) {
+		ret = rte_eth_dev_close(port->id);
+		if (ret != 0)
+			FM_LOG(WARNING, "port %u (%s): cannot be closed: %s\n", port->id, port->name, strerror(-ret));
+	}
+	port->started = false;
+	port->opened = false;
+}
