@@ -1,0 +1,140 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Time and memory: what does not complete goes, on time and whole; a full table takes nothing from the receive side."""
+import random
+
+from harness import BumpTest, appliance, packet, tap, traffic, wait_for
+
+
+def mine(frame):
+    return frame[6:12] == packet.MAC_A
+
+
+def datagram(number, size=2600):
+    source = '10.8.%d.%d' % (number >> 8 & 255, number & 255)
+    return packet.Datagram(source, '10.9.0.2', random.Random(number).randbytes(size), ident=number & 0xffff)
+
+
+class Timeout(BumpTest):
+    def test_without_traffic(self):
+        self.start('--timeout4', '200', '--timeout6', '300')
+        left, right = self.wires()
+        for family, ends in ((4, ('10.9.0.1', '10.9.0.2')), (6, ('fd09::1', 'fd09::2'))):
+            with self.subTest(family=family):
+                data = packet.Datagram(*ends, bytes(3000), ident=5)
+                before = self.app.counters()['timeout']
+                left.send(*data.fragments(1000)[:2])
+                self.assertCounters(timeout=before + 2)
+                self.assertCounters(held_fragments=0)
+                # The identification is free again: the same datagram in full goes through.
+                right.forget()
+                left.send(*data.fragments(1000))
+                self.assertEqual(len(right.drain(1.0, mine, 3)), 3)
+
+    def test_set_while_running(self):
+        self.start('--timeout4', '120000')
+        left, _ = self.wires()
+        left.send(datagram(1).fragment(0, 1000, True))
+        self.assertCounters(held_fragments=1)
+        self.app.command('set timeout4 50')
+        left.send(datagram(2).fragment(0, 1000, True))
+        self.assertCounters(timeout=2)
+
+
+class Budget(BumpTest):
+    BUDGET = 64
+
+    def flood(self, left, count):
+        """First fragments of datagrams that never complete."""
+        for number in range(count):
+            left.send(datagram(number).fragment(0, 1304, True))
+
+    def assertNothingStarved(self):
+        for port in (0, 1):
+            self.assertEqual(self.app.port(port)['rx_no_mbuf'], 0)
+
+    def test_all_or_nothing(self):
+        """A datagram that lost one fragment to the budget gives up the others, and none of it leaves."""
+        self.start('--budget', str(self.BUDGET), '--timeout4', '120000')
+        left, right = self.wires()
+        count = 500
+        self.flood(left, count)
+        self.assertCounters(fragments_in=count)
+        held = self.app.counters()['held_fragments']
+        self.assertLessEqual(held, self.BUDGET)
+        right.forget()
+        left.send(*(datagram(number).fragment(1304, 1296, False) for number in range(count)))
+        self.assertCounters(fragments_in=2 * count)
+        counters = self.app.counters()
+        pieces = [packet.dissect(frame) for frame in right.drain(0.5, mine)]
+        sent = counters['sent_refragmented']
+        self.assertEqual(len(pieces), 2 * sent)
+        self.assertEqual(counters['completed'], 2 * sent)
+        for seen in pieces:
+            data = datagram(seen.ident).payload
+            self.assertEqual(seen.body, data[seen.offset:seen.offset + len(seen.body)])
+        refused = sum(counters[name] for name in ('refused_budget', 'refused_table', 'evicted_cold', 'evicted_progress',
+                                                  'condemned'))
+        self.assertEqual(counters['completed'] + refused + counters['held_fragments'], 2 * count)
+        self.assertGreater(counters['condemned'], 0)
+        self.assertNothingStarved()
+
+    def test_full_table_leaves_the_wire_alone(self):
+        """With every mbuf of the default budget held, other traffic passes and the port never lacks a buffer."""
+        self.start('--total-num-mbufs', '16384', '--timeout4', '120000', '--timeout6', '120000')
+        left, _ = self.wires()
+        budget = self.app.budget_mbufs()
+        self.flood(left, budget + 2000)
+        self.assertSoon(lambda counters: counters['fragments_in'] >= budget + 2000)
+        self.assertSoon(lambda counters: counters['held_fragments'] > budget // 2)
+        self.assertTrue(traffic.tcp_transfer(self.bump.sender, self.bump.receiver, self.bump.RECEIVER4, 1 << 20))
+        self.assertGood(traffic.ping(self.bump.sender, self.bump.RECEIVER4, 1000, count=3))
+        self.assertNothingStarved()
+
+    def test_recovers(self):
+        """When the flood has timed out, or has gone cold, honest traffic is whole again."""
+        self.start('--budget', '256', '--timeout4', '300')
+        left, _ = self.wires()
+        self.flood(left, 1000)
+        self.assertCounters(held_fragments=0)
+        self.assertGood(self.exchange([3000, 20000, 65507] * 5, 4, window=2))
+
+    def test_smaller_budget_while_running(self):
+        self.start('--timeout4', '120000')
+        left, _ = self.wires()
+        self.flood(left, 300)
+        self.assertCounters(held_fragments=300)
+        self.app.command('set budget 100')
+        self.assertSoon(lambda counters: counters['held_fragments'] <= 100)
+
+
+class Fragments(BumpTest):
+    def test_max_fragments(self):
+        self.start('--max-fragments', '16')
+        left, right = self.wires()
+        good, bad = datagram(1, 16 * 80), datagram(2, 17 * 80)
+        left.send(*good.fragments(80), *bad.fragments(80))
+        got = right.drain(1.0, mine, 2)
+        self.assertEqual([frame.hex() for frame in got], [good.whole().hex()])
+        self.assertEqual(self.app.counters()['too_many_fragments'] + self.app.counters()['condemned'], 17)
+
+    def test_8192_fragments(self):
+        """The most there can be: 65,515 bytes in pieces of 8, in a random order."""
+        self.start('--max-fragments', '8192', '--timeout4', '60000', '--total-num-mbufs', '65536',
+                   eal=appliance.eal(1024))
+        left, right = self.wires()
+        data = datagram(3, 65515)
+        frames = data.fragments(8)
+        random.Random(8192).shuffle(frames)
+        for number, frame in enumerate(frames):
+            left.send(frame)
+            if number % 256 == 255:
+                # A ring of 2,048 descriptors need not take all at once.
+                wait_for(lambda: self.app.counters()['fragments_in'] >= number - 255)
+        pieces = [packet.dissect(frame) for frame in right.drain(2.0, mine, len(frames))]
+        self.assertEqual(b''.join(seen.body for seen in pieces), data.payload)
+        self.assertCounters(completed=8190)
+
+
+if __name__ == '__main__':
+    raise SystemExit(tap.main())

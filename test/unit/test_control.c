@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What commands do and command files, against a fake door.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "control.h"
+#include "fake_door.h"
+#include "shell.h"
+
+static void write_file(const char *path, const char *text)
+{
+	FILE *file = fopen(path, "w");
+
+	assert_non_null(file);
+	assert_true(fputs(text, file) >= 0);
+	assert_int_equal(fclose(file), 0);
+}
+
+static void forwarding(void **state)
+{
+	struct shell_fixture *f = *state;
+
+	assert_int_equal(shell_run(f, "start"), 0);
+	assert_true(fake_door.forwarding);
+	assert_int_equal(shell_run(f, "start"), -EALREADY);
+	assert_int_equal(shell_run(f, "stop"), 0);
+	assert_false(fake_door.forwarding);
+	assert_int_equal(shell_run(f, "flush reassembly"), 0);
+	assert_string_equal(f->text, "17 fragments freed.\n");
+	fake_door.flush_error = -ETIMEDOUT;
+	assert_int_equal(shell_run(f, "flush reassembly"), -ETIMEDOUT);
+	assert_string_equal(f->text, "");
+	assert_int_equal(shell_run(f, "quit"), 0);
+	assert_true(f->shell.quit);
+}
+
+static void set(void **state)
+{
+	struct shell_fixture *f = *state;
+
+	assert_int_equal(shell_run(f, "set timeout4 1"), 0);
+	assert_int_equal(shell_run(f, "set timeout6 120000"), 0);
+	assert_int_equal(shell_run(f, "set max-fragments 8192"), 0);
+	assert_int_equal(shell_run(f, "set output refragment"), 0);
+	assert_int_equal(shell_run(f, "set verify-l4 on"), 0);
+	assert_int_equal(shell_run(f, "set bypass on"), 0);
+	assert_int_equal(shell_run(f, "set link-follow on"), 0);
+	assert_int_equal(fake_door.settings.timeout_ms[FM_IPV4], 1);
+	assert_int_equal(fake_door.settings.timeout_ms[FM_IPV6], 120000);
+	assert_int_equal(fake_door.settings.max_fragments, 8192);
+	assert_int_equal(fake_door.settings.output, FM_OUTPUT_REFRAGMENT);
+	assert_true(fake_door.settings.verify_l4 && fake_door.settings.bypass && fake_door.settings.link_follow);
+	assert_int_equal(fake_door.published, 7);
+	fake_door.publish_error = -EINVAL;
+	assert_int_equal(shell_run(f, "set bypass off"), -EINVAL);
+	assert_string_equal(f->shell.err, "the door says -22");
+	assert_true(fake_door.settings.bypass);
+}
+
+static void set_budget(void **state)
+{
+	struct shell_fixture *f = *state;
+
+	assert_int_equal(shell_run(f, "set budget 5550"), 0);
+	assert_int_equal(fake_door.settings.budget_mbufs, 5550);
+	assert_int_equal(shell_run(f, "set budget 5551"), -ERANGE);
+	assert_string_equal(f->shell.err,
+			    "budget must be 1..5550 mbufs, what the pools leave (see show budget), got \"5551\"");
+	assert_int_equal(shell_run(f, "set budget 50%"), 0);
+	assert_int_equal(fake_door.settings.budget_mbufs, 5000);
+	assert_int_equal(shell_run(f, "set budget 100%"), -ERANGE);
+	assert_string_equal(f->shell.err,
+			    "budget must be 1..5550 mbufs, what the pools leave (see show budget), got \"100%\", which "
+			    "is 10000");
+	assert_int_equal(fake_door.settings.budget_mbufs, 5000);
+}
+
+/* Settings of the control layer itself are not published to the workers. */
+static void set_local(void **state)
+{
+	struct shell_fixture *f = *state;
+
+	assert_int_equal(shell_run(f, "set stats-period 5"), 0);
+	assert_int_equal(fm_setting[FM_SETTING_STATS_PERIOD].get(NULL), 5);
+	fm_control_set_stats_period(0);
+	assert_int_equal(fm_setting[FM_SETTING_STATS_PERIOD].get(NULL), 0);
+	assert_int_equal(shell_run(f, "set log warning"), 0);
+	assert_int_equal(shell_run(f, "show config"), 0);
+	assert_non_null(strstr(f->text, "  log              warning "));
+	assert_int_equal(shell_run(f, "set log notice"), 0);
+	assert_int_equal(fake_door.published, 0);
+}
+
+static void clear(void **state)
+{
+	struct shell_fixture *f = *state;
+
+	assert_int_equal(shell_run(f, "clear port stats 1"), 0);
+	assert_int_equal(fake_door.cleared[0], 0);
+	assert_int_equal(fake_door.cleared[1], 1);
+	assert_int_equal(shell_run(f, "clear port stats all"), 0);
+	assert_int_equal(fake_door.cleared[0], 1);
+	assert_int_equal(fake_door.cleared[1], 2);
+	fake_door.clear_error = -ENOTSUP;
+	assert_int_equal(shell_run(f, "clear port stats 0"), -ENOTSUP);
+	fake_door.stats[0].reass.fragments_in = 1234567;
+	assert_int_equal(shell_run(f, "show reassembly stats"), 0);
+	assert_non_null(strstr(f->text, "1234567"));
+	assert_int_equal(shell_run(f, "clear reassembly stats"), 0);
+	assert_int_equal(shell_run(f, "show reassembly stats"), 0);
+	assert_null(strstr(f->text, "1234567"));
+}
+
+/* A saved file brings back every setting, also over other ones. */
+static void save_and_load(void **state)
+{
+	static const char *const changes[] = {
+		"set budget 77", "set timeout4 11", "set timeout6 12", "set max-fragments 13", "set output whole-only",
+		"set verify-l4 on", "set bypass on", "set link-follow on", "set log debug", "set stats-period 14",
+	};
+	struct shell_fixture *f = *state;
+	struct fm_settings saved;
+	char line[128], config[4096];
+
+	for (unsigned int i = 0; i < sizeof(changes) / sizeof(changes[0]); i++)
+		assert_int_equal(shell_run(f, changes[i]), 0);
+	saved = fake_door.settings;
+	assert_int_equal(shell_run(f, "show config"), 0);
+	snprintf(config, sizeof(config), "%s", f->text);
+	snprintf(line, sizeof(line), "save config %s", f->file);
+	assert_int_equal(shell_run(f, line), 0);
+	fm_settings_default(&fake_door.settings);
+	assert_int_equal(shell_run(f, "set log notice"), 0);
+	assert_int_equal(shell_run(f, "set stats-period 0"), 0);
+	snprintf(line, sizeof(line), "load %s", f->file);
+	assert_int_equal(shell_run(f, line), 0);
+	assert_memory_equal(&fake_door.settings, &saved, sizeof(saved));
+	assert_int_equal(shell_run(f, "show config"), 0);
+	assert_string_equal(f->text, config);
+	assert_int_equal(shell_run(f, "set log notice"), 0);
+	assert_int_equal(shell_run(f, "set stats-period 0"), 0);
+}
+
+static void save_fails(void **state)
+{
+	struct shell_fixture *f = *state;
+	char line[128];
+
+	snprintf(line, sizeof(line), "save config %s/none/file", f->dir);
+	assert_int_equal(shell_run(f, line), -ENOENT);
+	assert_non_null(strstr(f->shell.err, "none/file"));
+	/* A directory cannot be replaced, and nothing is left beside it. */
+	snprintf(line, sizeof(line), "save config %s", f->dir);
+	assert_true(shell_run(f, line) < 0);
+	snprintf(line, sizeof(line), "%s.part", f->dir);
+	assert_int_equal(access(line, F_OK), -1);
+}
+
+static int run_file(struct shell_fixture *f, const char *text, char *err)
+{
+	write_file(f->file, text);
+	err[0] = '\0';
+	return fm_control_run_file(f->file, f->shell.out, err, FM_SENTENCE_LEN);
+}
+
+static void files(void **state)
+{
+	struct shell_fixture *f = *state;
+	char err[FM_SENTENCE_LEN], expected[FM_SENTENCE_LEN];
+
+	assert_int_equal(run_file(f, "", err), 0);
+	assert_int_equal(run_file(f, "# nothing\n\n  \n", err), 0);
+	assert_int_equal(run_file(f, "set timeout4 5 # ms\r\nset timeout6 6", err), 0);
+	assert_int_equal(fake_door.settings.timeout_ms[FM_IPV4], 5);
+	assert_int_equal(fake_door.settings.timeout_ms[FM_IPV6], 6);
+	assert_int_equal(run_file(f, "set timeout4 7\n\nset timeout4 0\nset timeout6 8\n", err), -EINVAL);
+	snprintf(expected, sizeof(expected), "%s:3: timeout4 must be 1..120000 ms, got \"0\"", f->file);
+	assert_string_equal(err, expected);
+	assert_int_equal(fake_door.settings.timeout_ms[FM_IPV4], 7);
+	assert_int_equal(fake_door.settings.timeout_ms[FM_IPV6], 6);
+	assert_int_equal(run_file(f, "quit\nset timeout4 9\n", err), 1);
+	assert_int_equal(fake_door.settings.timeout_ms[FM_IPV4], 7);
+	fake_door.flush_error = -ETIMEDOUT;
+	assert_int_equal(run_file(f, "flush reassembly\n", err), -ETIMEDOUT);
+	snprintf(expected, sizeof(expected), "%s:1: the door says %d", f->file, -ETIMEDOUT);
+	assert_string_equal(err, expected);
+}
+
+static void files_that_cannot_be_read(void **state)
+{
+	struct shell_fixture *f = *state;
+	char err[FM_SENTENCE_LEN], expected[FM_SENTENCE_LEN];
+	char line[2 * FM_LINE_MAX];
+	FILE *file;
+
+	assert_int_equal(fm_control_run_file("/nonexistent/file", f->shell.out, err, sizeof(err)), -ENOENT);
+	assert_string_equal(err, "cannot read /nonexistent/file: No such file or directory");
+	assert_int_equal(fm_control_run_file(f->dir, f->shell.out, err, sizeof(err)), -EISDIR);
+	assert_non_null(strstr(err, f->dir));
+	memset(line, 'x', sizeof(line) - 1);
+	line[sizeof(line) - 1] = '\0';
+	assert_int_equal(run_file(f, line, err), -EINVAL);
+	snprintf(expected, sizeof(expected), "%s:1: line is longer than 511 characters", f->file);
+	assert_string_equal(err, expected);
+	file = fopen(f->file, "w");
+	assert_non_null(file);
+	assert_int_equal(fwrite("start\nst\0op\n", 1, 12, file), 12);
+	assert_int_equal(fclose(file), 0);
+	assert_int_equal(fm_control_run_file(f->file, f->shell.out, err, sizeof(err)), -EINVAL);
+	snprintf(expected, sizeof(expected), "%s:2: line has a NUL character", f->file);
+	assert_string_equal(err, expected);
+}
+
+static void files_in_files(void **state)
+{
+	struct shell_fixture *f = *state;
+	char err[FM_SENTENCE_LEN], expected[FM_SENTENCE_LEN], text[128];
+
+	write_file(f->other, "set timeout4 3\nset bypass 1\n");
+	snprintf(text, sizeof(text), "\nload %s\n", f->other);
+	assert_int_equal(run_file(f, text, err), -EINVAL);
+	snprintf(expected, sizeof(expected), "%s:2: %s:2: bypass must be on or off, got \"1\"", f->file, f->other);
+	assert_string_equal(err, expected);
+	assert_int_equal(fake_door.settings.timeout_ms[FM_IPV4], 3);
+	write_file(f->other, "quit\n");
+	snprintf(text, sizeof(text), "load %s\nset timeout4 4\n", f->other);
+	assert_int_equal(run_file(f, text, err), 1);
+	assert_int_equal(fake_door.settings.timeout_ms[FM_IPV4], 3);
+	/* One after the other there may be any number. */
+	write_file(f->other, "set timeout4 4\n");
+	snprintf(text, sizeof(text), "load %s\n", f->other);
+	for (unsigned int i = 0; i < 20; i++)
+		assert_int_equal(shell_run(f, text), 0);
+	snprintf(text, sizeof(text), "load %s\n", f->file);
+	assert_int_equal(run_file(f, text, err), -ELOOP);
+	assert_non_null(strstr(err, "8 command files are open already"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(forwarding, shell_setup, shell_teardown),
+		cmocka_unit_test_setup_teardown(set, shell_setup, shell_teardown),
+		cmocka_unit_test_setup_teardown(set_budget, shell_setup, shell_teardown),
+		cmocka_unit_test_setup_teardown(set_local, shell_setup, shell_teardown),
+		cmocka_unit_test_setup_teardown(clear, shell_setup, shell_teardown),
+		cmocka_unit_test_setup_teardown(save_and_load, shell_setup, shell_teardown),
+		cmocka_unit_test_setup_teardown(save_fails, shell_setup, shell_teardown),
+		cmocka_unit_test_setup_teardown(files, shell_setup, shell_teardown),
+		cmocka_unit_test_setup_teardown(files_that_cannot_be_read, shell_setup, shell_teardown),
+		cmocka_unit_test_setup_teardown(files_in_files, shell_setup, shell_teardown),
+	};
+
+	return cmocka_run_group_tests_name("control", tests, NULL, NULL);
+}

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Who polls what: all fragments of a datagram reach one worker, and a TX queue has one user. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "plan.h"
+
+static struct fm_plan ports(uint16_t n, uint16_t workers, uint16_t queues, bool by_address)
+{
+	struct fm_plan plan = { .n_ports = n, .n_workers = workers };
+
+	for (uint16_t i = 0; i < n && i < FM_PORTS_MAX; i++)
+		plan.port[i] = (struct fm_plan_port){ .id = i, .max_rxq = queues, .max_txq = queues,
+						      .by_address = by_address };
+	return plan;
+}
+
+/* What holds for every plan that was made. */
+static void assert_sound(const struct fm_plan *plan)
+{
+	for (uint16_t p = 0; p < plan->n_ports; p++) {
+		const struct fm_plan_port *port = &plan->port[p];
+		const struct fm_plan_port *peer = &plan->port[port->peer];
+		int user[1024];
+
+		assert_int_equal(peer->peer, p);
+		assert_in_range(port->nb_rxq, 1, port->max_rxq);
+		assert_in_range(port->nb_txq, 1, port->max_txq);
+		memset(user, -1, sizeof(user));
+		for (uint16_t q = 0; q < port->nb_rxq; q++) {
+			const uint16_t w = fm_plan_worker(plan, p, q);
+			const uint16_t tx = fm_plan_tx_queue(plan, p, q);
+
+			assert_in_range(w, 0, plan->n_workers - 1);
+			/* Without a hash over addresses, any fragment may come on any queue. */
+			if (!port->by_address)
+				assert_int_equal(w, fm_plan_worker(plan, p, 0));
+			assert_in_range(tx, 0, peer->nb_txq - 1);
+			assert_true(user[tx] == -1 || user[tx] == w);
+			user[tx] = w;
+		}
+	}
+}
+
+static void refuse(struct fm_plan *plan, const char *word)
+{
+	char err[256] = "";
+
+	assert_int_equal(fm_plan_make(plan, err, sizeof(err)), -EINVAL);
+	if (strstr(err, word) == NULL)
+		fail_msg("\"%s\" does not say \"%s\"", err, word);
+}
+
+static void one_worker(void **state)
+{
+	struct fm_plan plan = ports(2, 1, 1, false);
+
+	(void)state;
+	assert_int_equal(fm_plan_make(&plan, NULL, 0), 0);
+	assert_sound(&plan);
+	assert_int_equal(plan.port[0].peer, 1);
+	assert_int_equal(fm_plan_queues_of(&plan, 0, 0), 1);
+	assert_int_equal(fm_plan_queues_of(&plan, 1, 0), 1);
+}
+
+static void loop(void **state)
+{
+	struct fm_plan plan = ports(3, 2, 1, false);
+
+	(void)state;
+	plan.loop = true;
+	assert_int_equal(fm_plan_make(&plan, NULL, 0), 0);
+	assert_sound(&plan);
+	assert_int_equal(plan.port[2].peer, 2);
+}
+
+static void pairs_go_round(void **state)
+{
+	struct fm_plan plan = ports(8, 3, 4, false);
+
+	(void)state;
+	assert_int_equal(fm_plan_make(&plan, NULL, 0), 0);
+	assert_sound(&plan);
+	for (uint16_t pair = 0; pair < 4; pair++) {
+		assert_int_equal(fm_plan_worker(&plan, 2 * pair, 0), pair % 3);
+		/* Both directions at one place: what one of them has warm, the other finds warm. */
+		assert_int_equal(fm_plan_worker(&plan, 2 * pair + 1, 0), pair % 3);
+	}
+}
+
+static void queue_for_each_worker(void **state)
+{
+	struct fm_plan plan = ports(2, 4, 16, true);
+
+	(void)state;
+	assert_int_equal(fm_plan_make(&plan, NULL, 0), 0);
+	assert_sound(&plan);
+	assert_int_equal(plan.port[0].nb_rxq, 4);
+	assert_int_equal(plan.port[0].nb_txq, 4);
+	for (uint16_t q = 0; q < 4; q++)
+		assert_int_equal(fm_plan_worker(&plan, 0, q), q);
+}
+
+static void fewer_queues_than_workers(void **state)
+{
+	struct fm_plan plan = ports(4, 4, 2, true);
+
+	(void)state;
+	assert_int_equal(fm_plan_make(&plan, NULL, 0), 0);
+	assert_sound(&plan);
+	/* The second pair goes to the workers that the first one left idle. */
+	assert_int_equal(fm_plan_worker(&plan, 0, 1), 1);
+	assert_int_equal(fm_plan_worker(&plan, 2, 0), 2);
+	assert_int_equal(fm_plan_worker(&plan, 2, 1), 3);
+}
+
+static void peer_with_few_tx_queues(void **state)
+{
+	struct fm_plan plan = ports(2, 4, 8, true);
+
+	(void)state;
+	plan.port[1].max_txq = 2;
+	assert_int_equal(fm_plan_make(&plan, NULL, 0), 0);
+	assert_sound(&plan);
+	assert_int_equal(plan.port[0].nb_rxq, 2);
+	assert_int_equal(plan.port[1].nb_rxq, 4);
+}
+
+static void unlike_ports(void **state)
+{
+	struct fm_plan plan = ports(2, 4, 8, true);
+
+	(void)state;
+	plan.port[1].by_address = false;
+	assert_int_equal(fm_plan_make(&plan, NULL, 0), 0);
+	assert_sound(&plan);
+	assert_int_equal(plan.port[0].n_workers, 4);
+	assert_int_equal(plan.port[1].n_workers, 1);
+	assert_int_equal(plan.port[0].nb_txq, 1);
+	assert_int_equal(plan.port[1].nb_txq, 4);
+}
+
+/* Queues that were asked for with the device may all get frames. */
+static void all_queues(void **state)
+{
+	struct fm_plan plan = ports(2, 2, 4, false);
+
+	(void)state;
+	plan.port[0].all_queues = true;
+	assert_int_equal(fm_plan_make(&plan, NULL, 0), 0);
+	assert_sound(&plan);
+	assert_int_equal(plan.port[0].nb_rxq, 4);
+	assert_int_equal(fm_plan_queues_of(&plan, 0, 0), 4);
+	assert_int_equal(plan.port[1].nb_txq, 1);
+}
+
+static void more_queues_than_workers(void **state)
+{
+	struct fm_plan plan = ports(2, 2, 8, true);
+
+	(void)state;
+	plan.nb_rxq = 8;
+	assert_int_equal(fm_plan_make(&plan, NULL, 0), 0);
+	assert_sound(&plan);
+	assert_int_equal(fm_plan_queues_of(&plan, 0, 0), 4);
+	assert_int_equal(fm_plan_queues_of(&plan, 0, 1), 4);
+	assert_int_equal(plan.port[1].nb_txq, 2);
+}
+
+static void queues_that_are_not_there(void **state)
+{
+	struct fm_plan plan = ports(2, 1, 4, true);
+
+	(void)state;
+	plan.nb_rxq = 5;
+	refuse(&plan, "--rxq 5: port 0 has at most 4");
+	plan = ports(2, 1, 4, true);
+	plan.nb_txq = 5;
+	refuse(&plan, "--txq 5: port 0 has at most 4");
+	plan = ports(2, 3, 4, true);
+	plan.nb_txq = 2;
+	refuse(&plan, "--txq 2: port 0 needs 3");
+	plan = ports(2, 1, 0, true);
+	refuse(&plan, "port 0 has no RX queue");
+	plan = ports(2, 1, 4, true);
+	plan.port[1].max_txq = 0;
+	refuse(&plan, "port 1 has no TX queue");
+}
+
+static void ports_that_do_not_pair(void **state)
+{
+	struct fm_plan plan = ports(0, 1, 1, false);
+
+	(void)state;
+	refuse(&plan, "no port");
+	plan = ports(1, 1, 1, false);
+	refuse(&plan, "1 port found");
+	plan = ports(5, 1, 1, false);
+	refuse(&plan, "5 ports found");
+	plan = ports(FM_PORTS_MAX + 2, 1, 1, false);
+	refuse(&plan, "at most 32");
+}
+
+static void workers_out_of_range(void **state)
+{
+	struct fm_plan plan = ports(2, 0, 1, false);
+
+	(void)state;
+	refuse(&plan, "0 workers: must be 1..128");
+	plan = ports(2, FM_WORKERS_MAX + 1, 1, false);
+	refuse(&plan, "129 workers");
+	/* 32 ports with 8 queues each are more than one worker's list holds. */
+	plan = ports(FM_PORTS_MAX, 1, 8, false);
+	plan.nb_rxq = 8;
+	refuse(&plan, "worker 0 would poll 256 queues");
+}
+
+/* All shapes there are, up to a size. */
+static void every_plan_is_sound(void **state)
+{
+	unsigned int made = 0;
+
+	(void)state;
+	for (uint16_t n = 1; n <= 6; n++)
+		for (uint16_t workers = 1; workers <= 5; workers++)
+			for (uint16_t shape = 0; shape < 256; shape++) {
+				struct fm_plan plan = ports(n, workers, 1 + (shape & 3), (shape & 4) != 0);
+
+				plan.loop = (shape & 8) != 0;
+				plan.nb_rxq = (shape >> 4) & 3;
+				plan.port[0].max_rxq = 1 + (shape >> 6);
+				plan.port[n - 1].by_address = (shape & 32) != 0;
+				if (fm_plan_make(&plan, NULL, 0) != 0)
+					continue;
+				made++;
+				assert_sound(&plan);
+			}
+	assert_in_range(made, 2000, 6 * 5 * 256);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_worker),
+		cmocka_unit_test(loop),
+		cmocka_unit_test(pairs_go_round),
+		cmocka_unit_test(queue_for_each_worker),
+		cmocka_unit_test(fewer_queues_than_workers),
+		cmocka_unit_test(peer_with_few_tx_queues),
+		cmocka_unit_test(unlike_ports),
+		cmocka_unit_test(all_queues),
+		cmocka_unit_test(more_queues_than_workers),
+		cmocka_unit_test(queues_that_are_not_there),
+		cmocka_unit_test(ports_that_do_not_pair),
+		cmocka_unit_test(workers_out_of_range),
+		cmocka_unit_test(every_plan_is_sound),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

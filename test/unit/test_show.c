@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What commands print, against a fake door.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "control.h"
+#include "fake_door.h"
+#include "shell.h"
+#include "stats.h"
+
+/* Every table fits a terminal of 80 columns, with numbers as large as they may get in a year at 100 Gbit/s. */
+static void width(void **state)
+{
+	static const char *const lines[] = {
+		"help", "help show", "help set", "help reassembly", "help overlap", "version", "show port info all",
+		"show port stats all", "show config", "show budget", "show lcores", "show reassembly stats",
+		"show reassembly stats lcore 2", "show reassembly drops", "show reassembly datagrams", "show check",
+	};
+	struct shell_fixture *f = *state;
+	uint64_t *member = (uint64_t *)fake_door.stats;
+	const char *at;
+
+	for (size_t i = 0; i < 2 * sizeof(struct fm_worker_stats) / sizeof(uint64_t); i++)
+		member[i] = 400000000000;
+	for (unsigned int w = 0; w < 2; w++) {
+		fake_door.stats[w].reass.held_mbufs = 1 << 24;
+		fake_door.stats[w].tx_backlog_mbufs = 1 << 24;
+		fake_door.worker[w].budget_mbufs = 1 << 24;
+	}
+	fake_door.port[0].rx_packets = 4000000000000;
+	fake_door.port[0].rx_bytes = 400000000000000000;
+	fake_door.views[0] = 1;
+	memset(&fake_door.view[0][0], 0xff, sizeof(fake_door.view[0][0]));
+	fake_door.view[0][0].cold = true;
+	fake_door.view[0][0].held_bytes = 65535;
+	fake_door.view[0][0].end_bytes = 65535;
+	fake_door.view[0][0].held_mbufs = 1 << 24;
+	fake_door.view[0][0].missing_ranges = 8191;
+	fake_door.view[0][0].age_tsc = 120000000;
+	fake_door.view[0][0].idle_tsc = 120000000;
+	for (unsigned int i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		assert_int_equal(shell_run(f, lines[i]), 0);
+		assert_true(f->text[0] != '\0');
+		for (at = f->text; *at != '\0'; at += strcspn(at, "\n") + 1) {
+			if (strcspn(at, "\n") > 80)
+				print_error("%s: %.*s\n", lines[i], (int)strcspn(at, "\n"), at);
+			assert_true(strcspn(at, "\n") <= 80);
+			assert_true(at[strcspn(at, "\n")] == '\n');
+		}
+	}
+}
+
+static void help(void **state)
+{
+	struct shell_fixture *f = *state;
+
+	assert_int_equal(shell_run(f, "help"), 0);
+	for (unsigned int c = 0; c < fm_commands; c++)
+		assert_non_null(strstr(f->text, fm_command[c].syntax));
+	assert_int_equal(shell_run(f, "help timeout4"), 0);
+	assert_non_null(strstr(f->text, "1..120000 ms"));
+	assert_null(strstr(f->text, "timeout6"));
+	assert_int_equal(shell_run(f, "help duplicate"), 0);
+	assert_non_null(strstr(f->text, "Exact copy of a fragment already held"));
+	assert_int_equal(shell_run(f, "help nonsense"), -ENOENT);
+	assert_non_null(strstr(f->shell.err, "\"nonsense\""));
+}
+
+static void outcomes(void **state)
+{
+	struct shell_fixture *f = *state;
+	char expected[80];
+
+	for (unsigned int i = 0; i < FM_OUTCOME_MAX; i++) {
+		fake_door.stats[0].reass.count[i] = 1000 + i;
+		fake_door.stats[1].reass.count[i] = 100000;
+	}
+	assert_int_equal(shell_run(f, "show reassembly drops"), 0);
+	for (unsigned int i = 0; i < FM_OUTCOME_MAX; i++) {
+		snprintf(expected, sizeof(expected), " %-19s%13u ", fm_outcome_info[i].name, 101000 + i);
+		assert_non_null(strstr(f->text, expected));
+	}
+	memset(fake_door.stats, 0, sizeof(fake_door.stats));
+	/* On the way out everything since start is printed, cleared or not. */
+	fake_door.stats[1].reass.count[FM_NESTED] = 3;
+	fm_stats_clear();
+	rewind(f->shell.out);
+	fm_control_print_final(f->shell.out);
+	fputc('\0', f->shell.out);
+	fflush(f->shell.out);
+	assert_non_null(strstr(f->text, "- nested                         3  "));
+	assert_null(strstr(f->text, "duplicate"));
+	assert_non_null(strstr(f->text, "accounting: frames OK, fragments OK, mbufs OK\n"));
+}
+
+static void check(void **state)
+{
+	struct shell_fixture *f = *state;
+
+	assert_int_equal(shell_run(f, "show check"), 0);
+	assert_null(strstr(f->text, "BROKEN"));
+	fake_door.check.mbufs_ok = false;
+	fake_door.check.mbufs_lost = 12;
+	assert_int_equal(shell_run(f, "show check"), -EBADMSG);
+	assert_non_null(strstr(f->text, "BROKEN"));
+	assert_string_equal(f->shell.err, "accounting is broken: frames OK, fragments OK, 12 mbufs lost");
+	assert_int_equal(shell_run(f, "show reassembly stats"), 0);
+	assert_non_null(strstr(f->text, "accounting: frames OK, fragments OK, mbufs BROKEN\n"));
+}
+
+/* Counters that move as they are read are no broken account; once traffic has stopped, they are. */
+static void check_while_traffic_runs(void **state)
+{
+	struct shell_fixture *f = *state;
+
+	assert_int_equal(shell_run(f, "start"), 0);
+	fake_door.check_moves = 3;
+	assert_int_equal(shell_run(f, "show check"), 0);
+	assert_int_equal(shell_run(f, "stop"), 0);
+	fake_door.check_moves = 3;
+	assert_int_equal(shell_run(f, "show check"), -EBADMSG);
+	assert_int_equal(fake_door.check_moves, 2);
+}
+
+static struct fm_reass_view *hold(uint16_t worker, uint8_t family, uint64_t age_tsc)
+{
+	struct fm_reass_view *view = &fake_door.view[worker][fake_door.views[worker]++];
+
+	*view = (struct fm_reass_view){
+		.source = { 10, 0, 0, 1 }, .destination = { 10, 0, 0, (uint8_t)age_tsc }, .age_tsc = age_tsc * 1000,
+		.idle_tsc = 500, .id = 0x1234, .held_bytes = 2960, .missing_ranges = 1, .held_mbufs = 2, .fragments = 2,
+		.vlan = { UINT16_MAX, UINT16_MAX }, .family = family, .protocol = family == 4 ? 17 : 0,
+	};
+	fake_door.stats[worker].reass.datagrams++;
+	return view;
+}
+
+/* Those of all workers, the oldest first. */
+static void datagrams(void **state)
+{
+	struct shell_fixture *f = *state;
+	struct fm_reass_view *view;
+	const char *at;
+
+	assert_int_equal(shell_run(f, "show reassembly datagrams"), 0);
+	assert_string_equal(f->text, "0 of 0 held datagrams, oldest first\n");
+	hold(0, 4, 9);
+	hold(0, 4, 5);
+	view = hold(1, 4, 7);
+	view->end_bytes = 65507;
+	view->vlan[0] = 100;
+	view->vlan[1] = 0;
+	view->cold = true;
+	hold(1, 6, 3);
+	assert_int_equal(shell_run(f, "show reassembly datagrams top 3"), 0);
+	assert_non_null(at = strstr(f->text, "10.0.0.1 > 10.0.0.9\n"));
+	assert_non_null(at = strstr(at, "10.0.0.1 > 10.0.0.7\n"));
+	assert_non_null(strstr(at, "id 0x1234, protocol 17, port 0, vlan 100, vlan 0\n"));
+	assert_non_null(strstr(at, "age 7.0 ms, idle 0.5 ms, cold\n"));
+	assert_non_null(strstr(at, "2 fragments, 2 mbufs, 2960 of 65507 bytes, 1 missing range\n"));
+	assert_non_null(at = strstr(at, "10.0.0.1 > 10.0.0.5\n"));
+	assert_non_null(strstr(at, "2960 bytes, end not seen, 1 missing range\n"));
+	assert_non_null(strstr(at, "\n3 of 4 held datagrams, oldest first\n"));
+	assert_int_equal(shell_run(f, "show reassembly datagrams"), 0);
+	assert_non_null(strstr(f->text, "a00:1:: > a00:3::\n    id 0x00001234, port 0\n"));
+	fake_door.datagrams_error = -ETIMEDOUT;
+	assert_int_equal(shell_run(f, "show reassembly datagrams"), -ETIMEDOUT);
+}
+
+static void ports(void **state)
+{
+	struct shell_fixture *f = *state;
+
+	fake_door.port[1].link_up = false;
+	fake_door.port[1].rx_nombuf = 42;
+	assert_int_equal(shell_run(f, "show port info all"), 0);
+	assert_non_null(strstr(f->text, "Port 0: net_fake0\n"));
+	assert_non_null(strstr(f->text, "up, 10000 Mbit/s\n"));
+	assert_non_null(strstr(f->text, "Port 1: net_fake1\n"));
+	assert_non_null(strstr(f->text, "down\n"));
+	assert_int_equal(shell_run(f, "show port stats 1"), 0);
+	assert_null(strstr(f->text, "Port 0"));
+	assert_non_null(strstr(f->text, "rx no mbuf 42,"));
+}
+
+static void worker(void **state)
+{
+	struct shell_fixture *f = *state;
+
+	fake_door.stats[0].reass.fragments_in = 10;
+	fake_door.stats[0].reass.count[FM_COMPLETED] = 7;
+	fake_door.stats[0].reass.held_fragments = 3;
+	fake_door.stats[1].reass.fragments_in = 5;
+	assert_int_equal(shell_run(f, "show reassembly stats lcore 1"), 0);
+	assert_non_null(strstr(f->text, "Reassembly, lcore 1 "));
+	assert_non_null(strstr(f->text, "accounting: fragments OK\n"));
+	assert_int_equal(shell_run(f, "show reassembly stats lcore 2"), 0);
+	assert_non_null(strstr(f->text, "accounting: fragments differ by 5 "));
+	assert_int_equal(shell_run(f, "show lcores"), 0);
+	assert_non_null(strstr(f->text, "port 1 queue 0 to port 0 queue 0\n"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(width, shell_setup, shell_teardown),
+		cmocka_unit_test_setup_teardown(help, shell_setup, shell_teardown),
+		cmocka_unit_test_setup_teardown(outcomes, shell_setup, shell_teardown),
+		cmocka_unit_test_setup_teardown(check, shell_setup, shell_teardown),
+		cmocka_unit_test_setup_teardown(check_while_traffic_runs, shell_setup, shell_teardown),
+		cmocka_unit_test_setup_teardown(datagrams, shell_setup, shell_teardown),
+		cmocka_unit_test_setup_teardown(ports, shell_setup, shell_teardown),
+		cmocka_unit_test_setup_teardown(worker, shell_setup, shell_teardown),
+	};
+
+	return cmocka_run_group_tests_name("show", tests, NULL, NULL);
+}
