@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * reference outcomes|commands|settings: print a reference page, in Markdown, from the table of that name.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "command.h"
+#include "syntax.h"
+
+static void print_head(const char *title, const char *table)
+{
+	printf("# %s\n\n", title);
+	printf("Made from the table in `%s` by `ninja update-reference`; do not edit.\n", table);
+}
+
+/* Text for a cell of a table, where a bar would end the cell. */
+static void print_cell(const char *text)
+{
+	for (; *text != '\0'; text++)
+		printf("%s%c", *text == '|' ? "\\" : "", *text);
+}
+
+static void print_outcomes(void)
+{
+	static const char *const title[] = {
+		[FM_UNIT_FRAME] = "Frames that are no fragments",
+		[FM_UNIT_FRAGMENT] = "Fragments",
+		[FM_UNIT_DATAGRAM] = "Datagrams, on their way out",
+	};
+	static const char *const severity[] = {
+		[FM_SEV_GOOD] = "good", [FM_SEV_DROP] = "drop", [FM_SEV_PRESSURE] = "pressure",
+	};
+
+	print_head("Outcomes", "lib/common/outcome.h");
+	printf("\nEverything that can become of what arrives, as `show reassembly drops` counts it. Every frame is\n"
+	       "counted in one line of the first table or, if it is a fragment, in one line of the second once it is\n"
+	       "no longer held. The third table says what became of joined datagrams.\n\n"
+	       "*good*: forwarded or delivered. *drop*: dropped for what it is. *pressure*: dropped for want of\n"
+	       "memory, time or room on the wire.\n");
+	for (unsigned int unit = FM_UNIT_FRAME; unit <= FM_UNIT_DATAGRAM; unit++) {
+		printf("\n## %s\n\n| outcome | severity | meaning |\n| --- | --- | --- |\n", title[unit]);
+		for (unsigned int i = 0; i < FM_OUTCOME_MAX; i++)
+			if (fm_outcome_info[i].unit == unit)
+				printf("| `%s` | %s | %s |\n", fm_outcome_info[i].name,
+				       severity[fm_outcome_info[i].severity], fm_outcome_info[i].text);
+	}
+}
+
+static void print_word(const struct fm_command *command, const struct fm_word *word)
+{
+	const struct fm_parameter *parameter;
+	const char *text;
+
+	if (!fm_word_is_parameter(word)) {
+		text = fm_keyword_text(command, word->text, word->len);
+		printf("- `%.*s`: %s\n", word->len, word->text, text);
+		return;
+	}
+	parameter = fm_parameter_find(word->text, word->len);
+	printf("- `%s`: %s", parameter->name, parameter->text);
+	if (parameter->max > 0)
+		printf(" %" PRIu64 "..%" PRIu64 ".", parameter->min, parameter->max);
+	printf("\n");
+}
+
+static void print_command(const struct fm_command *command)
+{
+	const struct fm_setting *setting = command->setting;
+	struct fm_word word;
+	char range[160];
+
+	printf("\n### `%s`\n\n%s\n", command->syntax, command->text);
+	if (setting != NULL && (setting->kind == FM_KIND_NUMBER || setting->kind == FM_KIND_BUDGET)) {
+		fm_setting_range(setting, range, sizeof(range));
+		printf("\n- `%s`: %s\n", setting->values, range);
+		return;
+	}
+	for (unsigned int i = 0; fm_syntax_explain(command, i, &word); i++) {
+		if (i == 0)
+			printf("\n");
+		print_word(command, &word);
+	}
+}
+
+static void print_commands(void)
+{
+	print_head("Commands", "lib/control/command_table.c");
+	printf("\nThe same commands serve the console (`--interactive`), command files (`--cmdline-file`, `load`) and\n"
+	       "pipes. Words in capitals stand for values, `|` parts alternatives, what stands in brackets may\n"
+	       "be left out. What follows a `#` at the start of a word is a comment. A line has up to %d characters\n"
+	       "and %d words.\n", FM_LINE_MAX - 1, FM_WORDS_MAX);
+	for (unsigned int group = 0; group < FM_GROUPS; group++) {
+		printf("\n## %s\n", fm_group_title[group]);
+		for (unsigned int c = 0; c < fm_commands; c++)
+			if (fm_command[c].group == group)
+				print_command(&fm_command[c]);
+	}
+}
+
+static void print_settings(void)
+{
+	char initial[FM_SETTING_TEXT_LEN], range[160];
+
+	print_head("Settings", "lib/control/setting.h");
+	printf("\nWhat can be changed while traffic runs: `set NAME VALUE`. `show config` prints all of them, `save\n"
+	       "config FILE` writes a command file that brings them back.\n\n"
+	       "| setting | values | default | meaning |\n| --- | --- | --- | --- |\n");
+	for (unsigned int i = 0; i < FM_SETTING_IDS; i++) {
+		const struct fm_setting *setting = &fm_setting[i];
+
+		fm_setting_range(setting, range, sizeof(range));
+		if (setting->initial < setting->min)
+			snprintf(initial, sizeof(initial), "the most");
+		else
+			fm_setting_format(setting, setting->initial, initial, sizeof(initial));
+		printf("| `%s` | ", setting->name);
+		print_cell(range);
+		printf(" | %s | ", initial);
+		print_cell(setting->text);
+		printf(" |\n");
+	}
+}
+
+int main(int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		void (*print)(void);
+	} pages[] = {
+		{ "outcomes", print_outcomes },
+		{ "commands", print_commands },
+		{ "settings", print_settings },
+	};
+
+	for (unsigned int i = 0; argc == 2 && i < sizeof(pages) / sizeof(pages[0]); i++) {
+		if (strcmp(argv[1], pages[i].name) != 0)
+			continue;
+		pages[i].print();
+		return fflush(stdout) == 0 ? 0 : 1;
+	}
+	fprintf(stderr, "usage: reference outcomes|commands|settings\n");
+	return 2;
+}

@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Install what fragmend is built from, tested with and shown with, on Debian 12. Does nothing where all is there.
+set -euo pipefail
+
+# THE list of packages; nothing else in the tree names one.
+packages=(
+	# compilers and build
+	build-essential clang libclang-rt-14-dev meson ninja-build pkg-config
+	# DPDK with its poll mode drivers (net_af_xdp brings libxdp and libbpf), and the libraries beside it
+	libdpdk-dev libnuma-dev libpcap-dev libcmocka-dev
+	# the laboratory of demo and end-to-end tests: namespaces, offloads, captures, a pinging kernel
+	python3 iproute2 ethtool tcpdump iputils-ping
+)
+
+missing=()
+for package in "${packages[@]}"; do
+	status=$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null || true)
+	[ "$status" = installed ] || missing+=("$package")
+done
+[ "${#missing[@]}" -gt 0 ] || exit 0
+
+if [ "$(id -u)" -ne 0 ]; then
+	echo "setup.sh: these packages are missing and only root can install them: ${missing[*]}" >&2
+	exit 1
+fi
+echo "Installing ${#missing[@]} packages: ${missing[*]}"
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+export DEBIAN_FRONTEND=noninteractive
+install() { apt-get update -q && apt-get install -q -y --no-install-recommends "${missing[@]}"; }
+if ! install >"$log" 2>&1 </dev/null; then
+	tail -n 20 "$log" >&2
+	echo "setup.sh: apt-get could not install the packages above; its last lines say why." >&2
+	exit 1
+fi
