@@ -2,7 +2,8 @@
 /*
  * fragmend-pcap IN OUT [options]: a capture through fragmend and into a capture, without ports, hugepages or root.
  *
- * It checks IN, builds the command line and becomes fragmend. There is one port: it receives IN, and OUT is what it sends.
+ * It checks IN, builds the command line and becomes fragmend. There is one port: it receives IN, and OUT is what it
+ * sends.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -38,11 +39,13 @@ struct fm_capture {
 
 static int usage(FILE *out, int code)
 {
-	fprintf(out, "usage: fragmend-pcap IN OUT [options]\n\n"
-		"Reads the Ethernet capture IN (pcap or pcapng), joins the IP fragments in it and writes the result to OUT (pcap).\n"
-		"Options are those of fragmend behind its `--`, see `fragmend --help`. IN and OUT are its port 0: --mtu 0=1500 writes\n"
-		"what would leave by an interface with that MTU. Unless said otherwise, time is that of the capture and a\n"
-		"datagram may have as many fragments as there are, up to 8192. Exit status as fragmend's.\n");
+	fprintf(out,
+		"usage: fragmend-pcap IN OUT [options]\n\n"
+		"Reads the Ethernet capture IN (pcap or pcapng), joins the IP fragments in it and writes the result\n"
+		"to OUT (pcap). Options are those of fragmend behind its `--`, see `fragmend --help`. IN and OUT are\n"
+		"its port 0: --mtu 0=1500 writes what would leave by an interface with that MTU. Unless said\n"
+		"otherwise, time is that of the capture, and a datagram may have as many fragments as there are, up\n"
+		"to 8192. Exit status as fragmend's.\n");
 	return code;
 }
 
@@ -76,8 +79,8 @@ static int read_all(pcap_t *pcap, const char *path, struct fm_capture *capture)
 		capture->mbufs += header->caplen / FM_MBUF_BYTES + 1;
 		capture->cut += header->caplen < header->len;
 		if (header->caplen > FM_FRAME_MAX) {
-			snprintf(why, sizeof(why), "frame %" PRIu64 " has %u bytes, at most %u can be received", capture->frames,
-				 header->caplen, FM_FRAME_MAX);
+			snprintf(why, sizeof(why), "frame %" PRIu64 " has %u bytes, at most %u can be received",
+				 capture->frames, header->caplen, FM_FRAME_MAX);
 			return fail(path, why);
 		}
 	}
@@ -114,13 +117,15 @@ static int check_input(const char *path, struct fm_capture *capture)
 		ret = read_all(pcap, path, capture);
 	} else {
 		type = pcap_datalink_val_to_description(pcap_datalink(pcap));
-		snprintf(err, sizeof(err), "not an Ethernet capture, but %s", type == NULL ? "of an unknown kind" : type);
+		snprintf(err, sizeof(err), "not an Ethernet capture, but %s",
+			 type == NULL ? "of an unknown kind" : type);
 		ret = fail(path, err);
 	}
 	pcap_close(pcap);
 	if (ret == 0 && capture->cut != 0)
-		fprintf(stderr, "fragmend-pcap: %s: %" PRIu64 " of %" PRIu64 " frames were cut when they were captured; fragments "
-			"among them will be dropped as truncated\n", path, capture->cut, capture->frames);
+		fprintf(stderr, "fragmend-pcap: %s: %" PRIu64 " of %" PRIu64 " frames were cut when they were "
+			"captured: fragments among them will be dropped as truncated\n", path, capture->cut,
+			capture->frames);
 	return ret;
 }
 
@@ -133,7 +138,7 @@ static int check_output(const char *in, const char *out)
 	return 0;
 }
 
-/* The main lcore and one worker on whatever CPUs this process may use: several runs share them as the kernel sees fit. */
+/* The main lcore and one worker, on whatever CPUs this process may use: runs share them as the kernel sees fit. */
 static void write_lcores(char *word, size_t len)
 {
 	char cpus[1024] = "";

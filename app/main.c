@@ -2,7 +2,8 @@
 /*
  * fragmend: a bump in the wire that joins IP fragments.
  *
- * Starting and stopping is the list `steps`: taken downwards at start, undone upwards at the end or where a step failed.
+ * Starting and stopping is the list `steps`: taken downwards at start, undone upwards at the end or where a step
+ * failed.
  */
 #include <errno.h>
 #include <limits.h>
@@ -37,6 +38,7 @@ struct fm_app {
 	char runtime_dir[PATH_MAX];
 	bool eal_ready;
 	bool quit;		/* said so by the command file */
+	bool served;		/* the start went through: there is something to report */
 };
 
 static struct fm_app app;
@@ -83,8 +85,8 @@ static int eal_up(char *err, size_t err_len)
 	app.eal_ready = ret >= 0;
 	if (app.eal_ready)
 		return 0;
-	return fm_fail(err, err_len, -rte_errno, "EAL cannot start (%s); its messages say why%s", rte_strerror(rte_errno),
-		       eal_hint());
+	return fm_fail(err, err_len, -rte_errno, "EAL cannot start (%s); its messages say why%s",
+		       rte_strerror(rte_errno), eal_hint());
 }
 
 static int eal_down(char *err, size_t err_len)
@@ -117,7 +119,7 @@ static int workers_down(char *err, size_t err_len)
 	(void)err;
 	(void)err_len;
 	fm_engine_halt();
-	if (fm_door_workers() != 0)
+	if (app.served)
 		fm_control_print_final(stdout);
 	return 0;
 }
@@ -184,6 +186,7 @@ static int serve(char *err, size_t err_len)
 {
 	int ret;
 
+	app.served = true;
 	if (app.quit)
 		return 0;
 	if (!app.options.interactive) {

@@ -61,10 +61,14 @@ static const struct fm_option table[] = {
 	FM_TEXT("cmdline-file", "FILE", cmdline_file, "Console commands to run before forwarding."),
 	{ .name = "port-topology", .arg = "TOPOLOGY", .kind = FM_OPTION_CHOICE, FM_AT(config.topology),
 	  .words = { "paired", "loop" }, .text = "Ports 0 and 1, 2 and 3, ... face each other, or each port itself." },
-	FM_NUMBER("rxq", "N", config.nb_rxq, 1, FM_QUEUES_LIMIT, "RX queues of each port; default: as many as make sense."),
-	FM_NUMBER("txq", "N", config.nb_txq, 1, FM_QUEUES_LIMIT, "TX queues of each port; default: as many as are needed."),
-	FM_NUMBER("rxd", "N", config.nb_rxd, 1, FM_DESCRIPTORS_LIMIT, "Descriptors of each RX queue; default: the port's."),
-	FM_NUMBER("txd", "N", config.nb_txd, 1, FM_DESCRIPTORS_LIMIT, "Descriptors of each TX queue; default: the port's."),
+	FM_NUMBER("rxq", "N", config.nb_rxq, 1, FM_QUEUES_LIMIT,
+		  "RX queues of each port; default: as many as make sense."),
+	FM_NUMBER("txq", "N", config.nb_txq, 1, FM_QUEUES_LIMIT,
+		  "TX queues of each port; default: as many as are needed."),
+	FM_NUMBER("rxd", "N", config.nb_rxd, 1, FM_DESCRIPTORS_LIMIT,
+		  "Descriptors of each RX queue; default: the port's."),
+	FM_NUMBER("txd", "N", config.nb_txd, 1, FM_DESCRIPTORS_LIMIT,
+		  "Descriptors of each TX queue; default: the port's."),
 	FM_NUMBER("burst", "N", config.burst, 1, FM_BURST_MAX, "Frames received at a time; default 32."),
 	FM_NUMBER("mbcache", "N", config.mbcache, 0, RTE_MEMPOOL_CACHE_MAX_SIZE,
 		  "Mbufs that each lcore keeps at hand of each pool; default 250."),
@@ -78,11 +82,12 @@ static const struct fm_option table[] = {
 	FM_SWITCH("no-numa", config.numa, false, "All memory on the main lcore's NUMA node."),
 	{ .name = "mtu", .arg = "PORT=BYTES", .kind = FM_OPTION_PORT_NUMBER, FM_AT(config.mtu), .min = FM_MTU_MIN,
 	  .max = FM_MTU_LIMIT,
-	  .text = "Longest IP packet to send on a port; default: what the port reports (the kernel interface's where there is "
-		  "one), the largest for capture files. May be repeated." },
+	  .text = "Longest IP packet to send on a port; default: what the port reports (the kernel interface's where "
+		  "there is one), the largest for capture files. May be repeated." },
 	{ .name = "write", .arg = "PORT=FILE", .kind = FM_OPTION_PORT_TEXT, FM_AT(config.write_path),
 	  .text = "Frames for a port go to a capture file instead, of any length; one worker only. May be repeated." },
-	FM_NUMBER("nb-cores", "N", config.nb_cores, 1, FM_WORKERS_MAX, "Workers; default: all lcores but the main one."),
+	FM_NUMBER("nb-cores", "N", config.nb_cores, 1, FM_WORKERS_MAX,
+		  "Workers; default: all lcores but the main one."),
 	FM_SETTING("budget"),
 	FM_NUMBER("max-datagrams", "N", config.max_datagrams, 1, 1 << 24,
 		  "Datagrams in flight per worker; default: as many as its mbufs."),
@@ -138,8 +143,8 @@ static int read_number(const char *name, const char *text, uint64_t min, uint64_
 {
 	*number = 0;
 	if (fm_number_parse(text, number) != 0 || *number < min || *number > max)
-		return fm_fail(err, err_len, -EINVAL, "--%s must be %" PRIu64 "..%" PRIu64 ", got \"%s\"", name, min, max,
-			       text);
+		return fm_fail(err, err_len, -EINVAL, "--%s must be %" PRIu64 "..%" PRIu64 ", got \"%s\"", name, min,
+			       max, text);
 	return 0;
 }
 
@@ -151,7 +156,8 @@ static int read_choice(const struct fm_option *o, const char *text, int *choice,
 			return 0;
 		}
 	}
-	return fm_fail(err, err_len, -EINVAL, "--%s must be %s or %s, got \"%s\"", o->name, o->words[0], o->words[1], text);
+	return fm_fail(err, err_len, -EINVAL, "--%s must be %s or %s, got \"%s\"", o->name, o->words[0], o->words[1],
+		       text);
 }
 
 /* "PORT=VALUE": the port, and where the value starts. */
@@ -280,7 +286,7 @@ static void fill_getopt(struct option longs[FM_OPTIONS + 1], char shorts[2 * FM_
 	*at = '\0';
 }
 
-/* getopt_long() takes beginnings of names; here a name is written out, so that a new option never changes an old line. */
+/* getopt_long() takes beginnings of names. Here a name is written out, so that no new option changes an old line. */
 static bool is_whole_name(const char *word, const struct fm_option *o)
 {
 	const size_t len = strlen(o->name);
@@ -309,7 +315,8 @@ static int check_again(const struct fm_option *o, bool seen[FM_OPTIONS], char *e
 	for (int i = 0; i < FM_OPTIONS; i++)
 		if (seen[i] && &table[i] != o && o->kind == FM_OPTION_SWITCH && table[i].kind == FM_OPTION_SWITCH &&
 		    table[i].offset == o->offset)
-			return fm_fail(err, err_len, -EINVAL, "--%s and --%s exclude each other", table[i].name, o->name);
+			return fm_fail(err, err_len, -EINVAL, "--%s and --%s exclude each other", table[i].name,
+				       o->name);
 	return 0;
 }
 
@@ -334,8 +341,8 @@ int fm_options_parse(int argc, char **argv, struct fm_options *options, char *er
 		if (got == ':')
 			return fm_fail(err, err_len, -EINVAL, "%s needs a value", argv[at]);
 		if (o == NULL || !is_whole_name(argv[at], o))
-			return fm_fail(err, err_len, -EINVAL, "%s is no option of fragmend, or takes no value; see --help",
-				       argv[at]);
+			return fm_fail(err, err_len, -EINVAL,
+				       "%s is no option of fragmend, or takes no value; see --help", argv[at]);
 		ret = check_again(o, seen, err, err_len);
 		if (ret == 0)
 			ret = take(o, optarg, options, err, err_len);
@@ -366,9 +373,10 @@ static void print_range(FILE *out, const struct fm_option *o)
 
 void fm_options_help(FILE *out)
 {
-	fprintf(out, "usage: fragmend [EAL options] -- [options]\n\n"
-		"Joins IP fragments between pairs of ports. EAL options are those of every DPDK program (-l, --lcores, -a,\n"
-		"--vdev, -m, --no-huge, ...; `fragmend -h` without `--` lists them). Options:\n\n");
+	fprintf(out,
+		"usage: fragmend [EAL options] -- [options]\n\n"
+		"Joins IP fragments between pairs of ports. EAL options are those of every DPDK program (-l,\n"
+		"--lcores, -a, --vdev, -m, --no-huge, ...; `fragmend -h` without `--` lists them). Options:\n\n");
 	for (int i = 0; i < FM_OPTIONS; i++) {
 		const struct fm_option *o = &table[i];
 		const char *arg = argument(o);
@@ -377,10 +385,12 @@ void fm_options_help(FILE *out)
 
 		if (o->letter != 0)
 			snprintf(letter, sizeof(letter), "-%c, ", o->letter);
-		fprintf(out, "  %s--%s%s%s\n        %s", letter, o->name, arg == NULL ? "" : " ", arg == NULL ? "" : arg, text);
+		fprintf(out, "  %s--%s%s%s\n        %s", letter, o->name, arg == NULL ? "" : " ",
+			arg == NULL ? "" : arg, text);
 		print_range(out, o);
 		fputc('\n', out);
 	}
-	fprintf(out, "\nExit status: 0 after quit, SIGINT, SIGTERM or --exit-on-idle; 1 if it could not start or finish; 2 on\n"
-		"wrong usage.\n");
+	fprintf(out,
+		"\nExit status: 0 after quit, SIGINT, SIGTERM or --exit-on-idle; 1 if it could not start or\n"
+		"finish; 2 on wrong usage.\n");
 }

@@ -5,7 +5,9 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -131,17 +133,22 @@ static void write_settings(FILE *file)
 }
 
 /* The old file stays until the new one is complete. */
-int fm_do_save(struct fm_shell *shell, const struct fm_args *args)
+static int replace_file(const char *path)
 {
-	const char *path = fm_args_text(args, "FILE");
-	char part[FM_LINE_MAX + 8];
+	char *part;
 	FILE *file;
 	int ret = 0;
 
-	snprintf(part, sizeof(part), "%s.part", path);
-	file = fopen(part, "we");
-	if (file == NULL)
-		return fm_shell_fail(shell, -errno, "cannot write %s: %s", part, strerror(errno));
+	if (asprintf(&part, "%s.part", path) < 0)
+		return -ENOMEM;
+	/* Somebody else's link in a directory that all may write to is not followed. */
+	unlink(part);
+	file = fopen(part, "wxe");
+	if (file == NULL) {
+		ret = -errno;
+		free(part);
+		return ret;
+	}
 	write_settings(file);
 	if (ferror(file) || fflush(file) != 0 || fsync(fileno(file)) != 0)
 		ret = errno != 0 ? -errno : -EIO;
@@ -149,8 +156,25 @@ int fm_do_save(struct fm_shell *shell, const struct fm_args *args)
 		ret = -errno;
 	if (ret == 0 && rename(part, path) != 0)
 		ret = -errno;
-	if (ret == 0)
-		return 0;
-	unlink(part);
-	return fm_shell_fail(shell, ret, "cannot write %s: %s", path, strerror(-ret));
+	if (ret != 0)
+		unlink(part);
+	free(part);
+	return ret;
+}
+
+int fm_do_save(struct fm_shell *shell, const struct fm_args *args)
+{
+	const char *path = fm_args_text(args, "FILE");
+	struct stat target;
+	char *real;
+	int ret;
+
+	/* A device or a socket must not be replaced by a file. */
+	if (stat(path, &target) == 0 && !S_ISREG(target.st_mode))
+		return fm_shell_fail(shell, -EINVAL, "cannot write %s: it is there and no regular file", path);
+	/* Nor a symbolic link: the file behind it is. */
+	real = realpath(path, NULL);
+	ret = replace_file(real != NULL ? real : path);
+	free(real);
+	return ret == 0 ? 0 : fm_shell_fail(shell, ret, "cannot write %s: %s", path, strerror(-ret));
 }

@@ -41,8 +41,8 @@ static void print_start(FILE *out, const struct fm_config *config)
 	print_number(out, "nb-cores", config->nb_cores, "", "all but the main lcore");
 	print_number(out, "rxq", config->nb_rxq, "", "chosen for each port");
 	print_number(out, "txq", config->nb_txq, "", "chosen for each port");
-	print_number(out, "rxd", config->nb_rxd, "", NULL);
-	print_number(out, "txd", config->nb_txd, "", NULL);
+	print_number(out, "rxd", config->nb_rxd, "", "chosen for each port");
+	print_number(out, "txd", config->nb_txd, "", "chosen for each port");
 	print_number(out, "burst", config->burst, "frames", NULL);
 	print_number(out, "mbcache", config->mbcache, "mbufs", NULL);
 	print_number(out, "mbuf-size", config->mbuf_size, "bytes", NULL);

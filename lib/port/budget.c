@@ -21,8 +21,8 @@ uint32_t fm_budget_pieces(uint32_t max_fragments, uint32_t egress_mtu)
 	const uint32_t room = egress_mtu > FM_HEADERS_TYPICAL + 8 ? (egress_mtu - FM_HEADERS_TYPICAL) & ~7U : 8;
 	const uint32_t by_mtu = 65535 / room + 1;
 	/*
-	 * Pieces are as long as the longest fragment, but cut to a multiple of 8, which a last fragment need not be: one more
-	 * than came in.
+	 * Pieces are as long as the longest fragment, but cut to a multiple of 8, which a last fragment need not be:
+	 * one more than came in.
 	 */
 	const uint32_t by_fragments = max_fragments + 1;
 	const uint32_t pieces = by_mtu > by_fragments ? by_mtu : by_fragments;
@@ -45,9 +45,10 @@ static int refuse_pool(const struct fm_budget_pool *p, uint64_t needed, char *er
 	return fm_fail(err, err_len, -EINVAL,
 		       "--total-num-mbufs %" PRIu32 ": the pool of port %u needs %" PRIu64 " (RX descriptors %" PRIu32
 		       ", TX descriptors %" PRIu32 ", transmit backlog %" PRIu32 ", lcore caches %" PRIu32
-		       ", bursts %" PRIu32 ", tables at least %u); raise it, or lower --rxd, --txd, --mbcache, --burst or "
-		       "--max-fragments", p->size, p->port, needed, p->rx_descriptors, p->tx_descriptors, p->tx_backlog,
-		       p->caches, p->burst_reserve, p->tables * FM_FRAGMENTS_MIN);
+		       ", bursts %" PRIu32 ", tables at least %u); raise it, or lower --rxd, --txd, --mbcache, --burst "
+		       "or --max-fragments",
+		       p->size, p->port, needed, p->rx_descriptors, p->tx_descriptors, p->tx_backlog, p->caches,
+		       p->burst_reserve, p->tables * FM_FRAGMENTS_MIN);
 }
 
 /* The largest share that every pool can give to each table that draws on it. */
@@ -89,7 +90,8 @@ int fm_budget_make(struct fm_budget *b, char *err, size_t err_len)
 	if (wanted > b->max) {
 		if (percent)
 			return fm_fail(err, err_len, -EINVAL,
-				       "--budget %" PRIu32 "%%: that is %" PRIu64 " mbufs, and the reserve for rings, backlog, "
+				       "--budget %" PRIu32 "%%: that is %" PRIu64
+				       " mbufs, and the reserve for rings, backlog, "
 				       "caches and bursts leaves %" PRIu64 "; lower it or raise --total-num-mbufs",
 				       b->wanted_percent, wanted, b->max);
 		return fm_fail(err, err_len, -EINVAL,
@@ -97,8 +99,8 @@ int fm_budget_make(struct fm_budget *b, char *err, size_t err_len)
 			       " mbufs; lower it or raise --total-num-mbufs", wanted, b->max);
 	}
 	if (wanted < b->n_tables)
-		return fm_fail(err, err_len, -EINVAL, "--budget: %" PRIu64 " mbufs cannot be shared by %u workers", wanted,
-			       b->n_tables);
+		return fm_fail(err, err_len, -EINVAL, "--budget: %" PRIu64 " mbufs cannot be shared by %u workers",
+			       wanted, b->n_tables);
 	b->share = (uint32_t)(wanted / b->n_tables);
 	b->granted = (uint64_t)b->share * b->n_tables;
 	for (uint16_t i = 0; i < b->n_pools; i++) {

@@ -2,8 +2,9 @@
 /*
  * The arithmetic of the mbuf pools, done before anything is allocated. Pure, no EAL.
  *
- * A pool must give what the RX and TX rings, the transmit backlog, the per-lcore caches and the bursts in hand can take at
- * the same time, and the tables may hold what is left: so a full table never takes an mbuf that a NIC needs to receive.
+ * A pool must give what the RX and TX rings, the transmit backlog, the per-lcore caches and the bursts in hand can
+ * take at the same time, and the tables may hold what is left: so a full table never takes an mbuf that a NIC needs
+ * to receive.
  */
 #ifndef FM_BUDGET_H
 #define FM_BUDGET_H
@@ -13,7 +14,7 @@
 
 #include "config.h"
 
-/* The most that a transmit backlog is of use for: the largest datagram there can be, long fragments as chains, a burst. */
+/* More of a transmit backlog is of no use: the largest datagram there can be, long fragments as chains, and a burst. */
 enum { FM_BACKLOG_MAX = 8192 + 512 };
 
 /* All numbers are mbufs. */
@@ -62,8 +63,8 @@ uint64_t fm_budget_reserve(const struct fm_budget_pool *pool);
 uint32_t fm_budget_pieces(uint32_t max_fragments, uint32_t egress_mtu);
 
 /*
- * Room of one worker's transmit backlog: FM_BACKLOG_MAX, as long as that takes no more than a third of the pool, but always
- * enough for the largest datagram that the settings at start let through, and a burst.
+ * Room of one worker's transmit backlog: FM_BACKLOG_MAX, as long as that takes no more than a third of the pool, but
+ * always enough for the largest datagram that the settings at start let through, and a burst.
  *
  * @param pool_size  mbufs
  * @param tables     workers that poll the port, 1 or more

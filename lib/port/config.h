@@ -26,7 +26,7 @@ enum fm_clock { FM_CLOCK_TSC, FM_CLOCK_RX_TIMESTAMP };
 
 /* Settings: an immutable snapshot once published. */
 struct fm_settings {
-	uint64_t budget_mbufs;		/* held by all workers together; 0 only before start: all that the reserve leaves */
+	uint64_t budget_mbufs;		/* held by all workers together; 0, before start only: all there is to have */
 	uint32_t timeout_ms[2];		/* IPv4, IPv6: 1..120000 */
 	uint16_t max_fragments;		/* per datagram, 2..8192 */
 	enum fm_output_mode output;
@@ -42,7 +42,7 @@ struct fm_config {
 	uint32_t total_num_mbufs;	/* in each port's pool */
 	uint32_t max_pkt_len;		/* longest frame received, bytes; 0: the port's default */
 	uint32_t mtu[FM_PORTS_MAX];	/* egress MTU in bytes; 0: what the port reports */
-	const char *write_path[FM_PORTS_MAX];	/* capture file that takes the port's output instead of its TX queue; NULL: none */
+	const char *write_path[FM_PORTS_MAX];	/* capture file in place of the port's TX queue; NULL: none */
 	uint16_t nb_rxq, nb_txq;	/* per port; 0: chosen */
 	uint16_t nb_rxd, nb_txd;	/* descriptors per queue */
 	uint16_t burst;			/* 1..256 */

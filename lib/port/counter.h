@@ -11,11 +11,6 @@ static inline void fm_count(uint64_t *counter, uint64_t n)
 	__atomic_store_n(counter, *counter + n, __ATOMIC_RELAXED);
 }
 
-static inline void fm_count_set(uint64_t *counter, uint64_t value)
-{
-	__atomic_store_n(counter, value, __ATOMIC_RELAXED);
-}
-
 /* Any thread. */
 static inline uint64_t fm_count_read(const uint64_t *counter)
 {

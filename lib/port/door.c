@@ -36,7 +36,8 @@ static int ask_all(enum fm_request_kind kind, uint64_t *sum, char *err, size_t e
 		int ret = fm_mailbox_ask(&fm_engine.worker[w]->mailbox, kind, NULL, 0, &result);
 
 		if (ret != 0)
-			code = fm_fail(err, err_len, ret, "worker %u did not answer within %u ms", w, FM_MAIL_TIMEOUT_MS);
+			code = fm_fail(err, err_len, ret, "worker %u did not answer within %u ms", w,
+				       FM_MAIL_TIMEOUT_MS);
 		if (sum != NULL)
 			*sum += result;
 	}
@@ -115,8 +116,8 @@ const struct fm_config *fm_door_config(void)
 }
 
 /*
- * The core counts a frame as passed when it hands it over; where the transmit side then dropped it, it counts there, and
- * only there.
+ * The core counts a frame as passed when it hands it over; where the transmit side then dropped it, it counts there,
+ * and only there.
  */
 static void take_back_passed(struct fm_reass_stats *stats, uint64_t dropped)
 {

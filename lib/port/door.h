@@ -2,9 +2,9 @@
 /*
  * The control door: the only way from the control layer to ports and workers.
  *
- * All functions are called by one control thread at a time (the main lcore). None of them stops a worker for longer than
- * one burst, except fm_door_stop() and fm_door_flush(). Functions that can fail return 0 or -errno and put one sentence
- * into `err` (may be NULL).
+ * All functions are called by one control thread at a time (the main lcore). None of them stops a worker for longer
+ * than one burst, except fm_door_stop() and fm_door_flush(). Functions that can fail return 0 or -errno and put one
+ * sentence into `err` (may be NULL).
  */
 #ifndef FM_DOOR_H
 #define FM_DOOR_H
@@ -33,7 +33,7 @@ struct fm_worker_view {
 	uint32_t max_datagrams;
 	uint64_t table_bytes;
 	uint16_t n_queues;
-	struct { uint16_t port, queue, peer, tx_queue; } queue[FM_PORTS_MAX * 4];	/* what it polls and where it sends */
+	struct { uint16_t port, queue, peer, tx_queue; } queue[FM_PORTS_MAX * 4];	/* polled, and where to */
 };
 
 struct fm_port_view {
@@ -49,7 +49,8 @@ struct fm_port_view {
 	uint16_t max_segs;		/* segments a frame may have on its way out; 1: linear only */
 	bool promiscuous, rss, checksum_offload;
 	const char *write_path;		/* NULL: none */
-	uint64_t rx_packets, tx_packets, rx_bytes, tx_bytes, rx_missed, rx_errors, tx_errors, rx_nombuf;	/* rte_eth_stats */
+	/* From rte_eth_stats. */
+	uint64_t rx_packets, tx_packets, rx_bytes, tx_bytes, rx_missed, rx_errors, tx_errors, rx_nombuf;
 };
 
 /* The arithmetic of one pool: all in mbufs; size >= the sum of the others. */
@@ -67,15 +68,15 @@ struct fm_budget_view {
 struct fm_check_view {
 	uint64_t frames_in, frames_out;			/* received = counted by outcome of unit FRAME + fragments_in */
 	uint64_t fragments_in, completed, dropped, held;
-	uint64_t mbufs_size, mbufs_free, mbufs_held, mbufs_elsewhere;	/* elsewhere: RX/TX rings and backlog, as far as known */
-	uint64_t mbufs_lost;				/* pool size - free - held - the most that rings can hold, if positive */
+	uint64_t mbufs_size, mbufs_free, mbufs_held, mbufs_elsewhere;	/* elsewhere: RX and TX rings, backlog */
+	uint64_t mbufs_lost;				/* elsewhere, and more than rings and backlog hold */
 	bool fragments_ok, frames_ok, mbufs_ok;
 };
 
 uint16_t fm_door_workers(void);
 uint16_t fm_door_ports(void);
 
-/* Start or stop forwarding. Stop flushes the tables (FM_FLUSHED) and drains the transmit backlog. -EALREADY: no change. */
+/* Start or stop forwarding. Stop flushes the tables (FM_FLUSHED) and drains the backlog. -EALREADY: no change. */
 int fm_door_start(char *err, size_t err_len);
 int fm_door_stop(char *err, size_t err_len);
 bool fm_door_forwarding(void);

@@ -5,7 +5,7 @@
 #include "driver.h"
 
 enum {
-	FM_PCAP_CHAIN_MAX = 16128,	/* the driver's copy buffer; longer chains are cut, longer single segments are not */
+	FM_PCAP_CHAIN_MAX = 16128,	/* its copy buffer: longer chains are cut, longer single segments are not */
 	FM_XDP_RING = 2048,		/* fill ring, completion ring: of one size, whatever --rxd and --txd say */
 	FM_RING_SLOTS = 1024,
 	FM_TAP_OVERHEAD = 22,		/* Ethernet header, CRC and one tag; more is refused for ever */
@@ -34,8 +34,8 @@ static const struct fm_driver drivers[] = {
 	}, {
 		.name = "net_af_packet",
 		.all_queues = true, .returns_all = true,
-		.warning = "the kernel joins IPv4 fragments before this driver sees them (PACKET_FANOUT_FLAG_DEFRAG) and cuts "
-			   "the result to a ring slot, so fragmented traffic is lost; use net_af_xdp",
+		.warning = "the kernel joins IPv4 fragments before this driver sees them (PACKET_FANOUT_FLAG_DEFRAG) "
+			   "and cuts the result to a ring slot, so fragmented traffic is lost; use net_af_xdp",
 	},
 };
 

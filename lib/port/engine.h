@@ -47,8 +47,8 @@ void fm_engine_halt(void);
 void fm_engine_link_follow(void);
 
 /*
- * Has no port received anything for `idle_ms`, while every worker looked often enough to know? Counts from the first call;
- * to be called every few milliseconds.
+ * Has no port received anything for `idle_ms`, while every worker looked often enough to know? Counts from the first
+ * call; to be called every few milliseconds.
  */
 bool fm_engine_idle(uint32_t idle_ms);
 

@@ -44,11 +44,15 @@ static void advise(uint16_t worker, const struct fm_port *port)
 	const int there = nearest(port->socket, list, sizeof(list));
 
 	if (there < here)
-		FM_LOG(WARNING, "worker %u runs on lcore %u of NUMA node %d and polls port %u of node %d (distance %d); "
-		       "nearer lcores: %s (distance %d)\n", worker, lcore, node, port->id, port->socket, here, list, there);
+		FM_LOG(WARNING,
+		       "worker %u runs on lcore %u of NUMA node %d and polls port %u of node %d (distance %d); "
+		       "nearer lcores: %s (distance %d)\n",
+		       worker, lcore, node, port->id, port->socket, here, list, there);
 	else
-		FM_LOG(WARNING, "worker %u runs on lcore %u of NUMA node %d and polls port %u of node %d (distance %d); no "
-		       "given lcore is nearer, see -l\n", worker, lcore, node, port->id, port->socket, here);
+		FM_LOG(WARNING,
+		       "worker %u runs on lcore %u of NUMA node %d and polls port %u of node %d (distance %d); no "
+		       "given lcore is nearer, see -l\n",
+		       worker, lcore, node, port->id, port->socket, here);
 }
 
 void fm_numa_advise(void)

@@ -2,9 +2,9 @@
 /*
  * Link-follow: what is plugged into one port shall see it when the other side is gone.
  *
- * Two rules keep it from swinging. A port that was taken down here says nothing about its own cable, so its state does not
- * count. And a port that was let up again has FM_GRACE_S to find its link before a missing one counts: otherwise the two
- * ports would take each other down in turns for ever.
+ * Two rules keep it from swinging. A port that was taken down here says nothing about its own cable, so its state
+ * does not count. And a port that was let up again has FM_GRACE_S to find its link before a missing one counts:
+ * otherwise the two ports would take each other down in turns for ever.
  */
 #include <string.h>
 
@@ -24,7 +24,8 @@ static void hold_down(struct fm_port *port, const struct fm_port *lost)
 	ret = fm_port_set_link(port, false);
 	if (ret != 0) {
 		port->follow.refused = true;
-		FM_LOG(WARNING, "port %u (%s): link-follow cannot take it down: %s\n", port->id, port->name, strerror(-ret));
+		FM_LOG(WARNING, "port %u (%s): link-follow cannot take it down: %s\n", port->id, port->name,
+		       strerror(-ret));
 		return;
 	}
 	port->follow.held_down = true;

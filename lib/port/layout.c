@@ -107,8 +107,8 @@ static int make_queues(struct fm_worker *w, int socket, char *err, size_t err_le
 			to->odd_length = port->driver->odd_length;
 			to->egress = egress_for(w, p, to->tx_queue, socket);
 			if (to->egress == NULL)
-				return no_memory(w, fm_egress_memsize(fm_engine.backlog_mbufs[p]), "transmit backlog", err,
-						 err_len);
+				return no_memory(w, fm_egress_memsize(fm_engine.backlog_mbufs[p]), "transmit backlog",
+						 err, err_len);
 			w->n_queues++;
 		}
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One request at a time from the control thread to a worker, answered between two bursts. The worker never waits: it looks
- * at one word each turn. All that control wants of a worker's table goes this way.
+ * One request at a time from the control thread to a worker, answered between two bursts. The worker never waits: it
+ * looks at one word each turn. All that control wants of a worker's table goes this way.
  */
 #ifndef FM_MAILBOX_H
 #define FM_MAILBOX_H

@@ -53,8 +53,8 @@ static int plan_rx(struct fm_plan *plan, struct fm_plan_port *p, char *err, size
 		return fm_fail(err, err_len, -EINVAL, "port %u has no %s queue",
 			       p->max_rxq == 0 ? p->id : plan->port[p->peer].id, p->max_rxq == 0 ? "RX" : "TX");
 	if (plan->nb_rxq > p->max_rxq)
-		return fm_fail(err, err_len, -EINVAL, "--rxq %u: port %u has at most %u RX queue%s", plan->nb_rxq, p->id,
-			       p->max_rxq, p->max_rxq == 1 ? "" : "s");
+		return fm_fail(err, err_len, -EINVAL, "--rxq %u: port %u has at most %u RX queue%s", plan->nb_rxq,
+			       p->id, p->max_rxq, p->max_rxq == 1 ? "" : "s");
 	if (plan->nb_rxq != 0)
 		p->nb_rxq = plan->nb_rxq;
 	else if (p->all_queues)
@@ -70,12 +70,12 @@ static int plan_tx(struct fm_plan *plan, struct fm_plan_port *p, char *err, size
 	const uint16_t needed = plan->port[p->peer].n_workers;
 
 	if (plan->nb_txq > p->max_txq)
-		return fm_fail(err, err_len, -EINVAL, "--txq %u: port %u has at most %u TX queue%s", plan->nb_txq, p->id,
-			       p->max_txq, p->max_txq == 1 ? "" : "s");
+		return fm_fail(err, err_len, -EINVAL, "--txq %u: port %u has at most %u TX queue%s", plan->nb_txq,
+			       p->id, p->max_txq, p->max_txq == 1 ? "" : "s");
 	if (plan->nb_txq != 0 && plan->nb_txq < needed)
 		return fm_fail(err, err_len, -EINVAL,
-			       "--txq %u: port %u needs %u TX queues, one for each worker that sends on it", plan->nb_txq,
-			       p->id, needed);
+			       "--txq %u: port %u needs %u TX queues, one for each worker that sends on it",
+			       plan->nb_txq, p->id, needed);
 	p->nb_txq = plan->nb_txq != 0 ? plan->nb_txq : needed;
 	return 0;
 }
@@ -88,9 +88,8 @@ static int check_workers(const struct fm_plan *plan, char *err, size_t err_len)
 		for (uint16_t p = 0; p < plan->n_ports; p++)
 			queues += fm_plan_queues_of(plan, p, w);
 		if (queues > FM_QUEUES_MAX)
-			return fm_fail(err, err_len, -EINVAL,
-				       "worker %u would poll %u queues, at most %u can be: lower --rxq or raise --nb-cores", w,
-				       queues, FM_QUEUES_MAX);
+			return fm_fail(err, err_len, -EINVAL, "worker %u would poll %u queues, at most %u can be: "
+				       "lower --rxq or raise --nb-cores", w, queues, FM_QUEUES_MAX);
 	}
 	return 0;
 }

@@ -30,7 +30,8 @@ static uint32_t mbuf_room(void)
 /* Memory that one mbuf takes. Without hugepages it does not cross the border of a page. */
 static uint64_t mbuf_bytes(void)
 {
-	const uint64_t bytes = rte_mempool_calc_obj_size(sizeof(struct rte_mbuf) + fm_engine.config->mbuf_size, 0, NULL);
+	const uint64_t bytes =
+		rte_mempool_calc_obj_size(sizeof(struct rte_mbuf) + fm_engine.config->mbuf_size, 0, NULL);
 	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
 
 	if (rte_eal_has_hugepages())
@@ -67,8 +68,8 @@ static uint16_t workers_polling(uint16_t port)
 }
 
 /*
- * TX rings that hold mbufs of port `i`: its peer's, into which its frames go, unless the peer's driver copies; and its own
- * if its own driver does, because the copies are made from the port's own pool.
+ * TX rings that hold mbufs of port `i`: its peer's, into which its frames go, unless the peer's driver copies; and
+ * its own if its own driver does, because the copies are made from the port's own pool.
  */
 static uint32_t tx_descriptors(uint16_t i)
 {
@@ -155,8 +156,8 @@ static struct rte_mempool *make_pool(const char *kind, int id, uint32_t size, ui
 }
 
 /*
- * What leaves by `egress` and is longer than an mbuf, but must lie in one: frames that the driver does not take as a chain,
- * and pieces as long as a fragment that came in as a chain. Returns the longest of them, 0 if there are none.
+ * What leaves by `egress` and is longer than an mbuf, but must lie in one: frames that the driver does not take as a
+ * chain, and pieces as long as a fragment that came in as a chain. Returns the longest of them, 0 if there are none.
  */
 static uint32_t large_frame(const struct fm_port *egress)
 {
@@ -204,9 +205,9 @@ int fm_pools_make(char *err, size_t err_len)
 
 		if (fm_engine.header_pool[node] != NULL)
 			continue;
-		fm_engine.header_pool[node] = make_pool("headers", (int)node, FM_HEADERS_PER_WORKER * fm_engine_workers(), 0,
-							FM_HEADER_ROOM + RTE_PKTMBUF_HEADROOM, fm_engine_socket((int)node),
-							err, err_len);
+		fm_engine.header_pool[node] =
+			make_pool("headers", (int)node, FM_HEADERS_PER_WORKER * fm_engine_workers(), 0,
+				  FM_HEADER_ROOM + RTE_PKTMBUF_HEADROOM, fm_engine_socket((int)node), err, err_len);
 		if (fm_engine.header_pool[node] == NULL)
 			return -ENOMEM;
 	}

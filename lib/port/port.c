@@ -7,7 +7,8 @@
 
 /* All hashes over addresses alone; see probe.c. */
 #define FM_HASH_ADDRESSES (RTE_ETH_RSS_IPV4 | RTE_ETH_RSS_FRAG_IPV4 | RTE_ETH_RSS_NONFRAG_IPV4_OTHER | \
-			   RTE_ETH_RSS_IPV6 | RTE_ETH_RSS_FRAG_IPV6 | RTE_ETH_RSS_NONFRAG_IPV6_OTHER | RTE_ETH_RSS_IPV6_EX)
+			   RTE_ETH_RSS_IPV6 | RTE_ETH_RSS_FRAG_IPV6 | RTE_ETH_RSS_NONFRAG_IPV6_OTHER | \
+			   RTE_ETH_RSS_IPV6_EX)
 
 static int configure(struct fm_port *port, const struct fm_plan_port *plan, char *err, size_t err_len)
 {

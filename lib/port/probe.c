@@ -69,8 +69,8 @@ static int choose_descriptors(const struct fm_port *port, const char *option, ui
 	uint32_t n = wanted != 0 ? wanted : preferred != 0 ? preferred : FM_DESCRIPTORS;
 
 	if (wanted != 0 && (n < lim->nb_min || n > max || n % align != 0))
-		return fm_fail(err, err_len, -EINVAL, "%s %u: port %u takes %u..%u, in steps of %u", option, wanted, port->id,
-			       lim->nb_min, max, align);
+		return fm_fail(err, err_len, -EINVAL, "%s %u: port %u takes %u..%u, in steps of %u", option, wanted,
+			       port->id, lim->nb_min, max, align);
 	n = RTE_MAX(n, (uint32_t)lim->nb_min);
 	n = RTE_MIN(n, max);
 	*chosen = (uint16_t)RTE_MAX(n / align * align, 1U);
@@ -102,24 +102,24 @@ static int decide_rx(struct fm_port *port, const struct fm_config *config, char 
 					 config->max_pkt_len < overhead + port->info.min_mtu))
 		return fm_fail(err, err_len, -EINVAL, "--max-pkt-len %u: port %u receives frames of %u..%u bytes",
 			       config->max_pkt_len, port->id, overhead + port->info.min_mtu, port->info.max_rx_pktlen);
+	if (config->max_pkt_len != 0 && (is_file_like(port) || port->kernel_mtu != 0))
+		FM_LOG(NOTICE, "port %u (%s): --max-pkt-len has no effect on it\n", port->id, port->driver->name);
 	if (is_file_like(port)) {
 		port->rx_frame_max = UINT16_MAX;
 		return 0;
 	}
 	if (port->driver->frame_in_mbuf && config->mbuf_size > port->info.max_rx_pktlen + RTE_PKTMBUF_HEADROOM +
 	    FM_XDP_HEADROOM)
-		return fm_fail(err, err_len, -EINVAL, "--mbuf-size %u: port %u (%s) takes at most %u", config->mbuf_size,
-			       port->id, port->driver->name,
+		return fm_fail(err, err_len, -EINVAL, "--mbuf-size %u: port %u (%s) takes at most %u",
+			       config->mbuf_size, port->id, port->driver->name,
 			       port->info.max_rx_pktlen + RTE_PKTMBUF_HEADROOM + FM_XDP_HEADROOM);
 	if (port->kernel_mtu != 0) {
 		port->rx_frame_max = port->kernel_mtu + FM_L2_MAX;
-		if (config->max_pkt_len != 0)
-			FM_LOG(NOTICE, "port %u: --max-pkt-len has no effect, its interface's MTU of %u decides\n", port->id,
-			       port->kernel_mtu);
 		if (port->driver->frame_in_mbuf && port->kernel_mtu + RTE_ETHER_HDR_LEN + FM_XDP_HEADROOM > room)
-			FM_LOG(WARNING, "port %u: its interface has MTU %u, but frames over %u bytes do not fit --mbuf-size "
-			       "%u and will not be received\n", port->id, port->kernel_mtu, room - FM_XDP_HEADROOM,
-			       config->mbuf_size);
+			FM_LOG(WARNING,
+			       "port %u: its interface has MTU %u, but frames over %u bytes do not fit --mbuf-size "
+			       "%u and will not be received\n",
+			       port->id, port->kernel_mtu, room - FM_XDP_HEADROOM, config->mbuf_size);
 		return 0;
 	}
 	rte_eth_dev_get_mtu(port->id, &now);
@@ -139,9 +139,10 @@ static int decide_scatter(struct fm_port *port, const struct fm_config *config, 
 	port->scatter = (port->info.rx_offload_capa & RTE_ETH_RX_OFFLOAD_SCATTER) != 0;
 	if (!port->scatter && !port->driver->any_length && port->kernel_mtu == 0)
 		return fm_fail(err, err_len, -EINVAL,
-			       "port %u: frames of up to %u bytes do not fit --mbuf-size %u, and it cannot spread them over "
-			       "several mbufs; lower --max-pkt-len or --mtu, or raise --mbuf-size to %u", port->id,
-			       port->rx_frame_max, config->mbuf_size, port->rx_frame_max + RTE_PKTMBUF_HEADROOM);
+			       "port %u: frames of up to %u bytes do not fit --mbuf-size %u, and it cannot spread them "
+			       "over several mbufs; lower --max-pkt-len or --mtu, or raise --mbuf-size to %u",
+			       port->id, port->rx_frame_max, config->mbuf_size,
+			       port->rx_frame_max + RTE_PKTMBUF_HEADROOM);
 	return 0;
 }
 
@@ -166,7 +167,8 @@ static int decide_mtu(struct fm_port *port, const struct fm_config *config, char
 		       config->mbuf_size);
 	}
 	if (asked > most)
-		return fm_fail(err, err_len, -EINVAL, "--mtu %u=%u: the port carries at most %u", port->id, asked, most);
+		return fm_fail(err, err_len, -EINVAL, "--mtu %u=%u: the port carries at most %u", port->id, asked,
+			       most);
 	port->limits.mtu = asked != 0 ? asked : most;
 	return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A capture file in place of a TX queue: takes frames of any length in any number of segments, which the net_pcap driver
- * does not. For offline runs with one worker only: it is the exception to "no system call in the loop".
+ * A capture file in place of a TX queue: takes frames of any length in any number of segments, which the net_pcap
+ * driver does not. For offline runs with one worker only: it is the exception to "no system call in the loop".
  */
 #ifndef FM_SINK_H
 #define FM_SINK_H

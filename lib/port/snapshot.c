@@ -38,9 +38,11 @@ static int check_max_fragments(uint16_t max_fragments, char *err, size_t err_len
 
 		if (fm_engine.backlog_mbufs[i] != 0 && needs > fm_engine.pieces_max[i])
 			return fm_fail(err, err_len, -EINVAL,
-				       "max-fragments %u: needs a transmit backlog of %" PRIu32 " mbufs for port %u, and %" PRIu32
-				       " were provided for at start; start with --max-fragments %u", max_fragments, needs,
-				       fm_engine.port[port->peer].id, fm_engine.pieces_max[i], max_fragments);
+				       "max-fragments %u: needs a transmit backlog of %" PRIu32
+				       " mbufs for port %u, and %" PRIu32
+				       " were provided for at start; start with --max-fragments %u",
+				       max_fragments, needs, fm_engine.port[port->peer].id, fm_engine.pieces_max[i],
+				       max_fragments);
 	}
 	return 0;
 }
@@ -52,8 +54,8 @@ int fm_snapshot_check(const struct fm_settings *s, char *err, size_t err_len)
 			return fm_fail(err, err_len, -EINVAL, "timeout%c %" PRIu32 ": must be 1..%u ms",
 				       f == FM_IPV4 ? '4' : '6', s->timeout_ms[f], FM_TIMEOUT_MS_LIMIT);
 	if (s->max_fragments < FM_FRAGMENTS_MIN || s->max_fragments > FM_FRAGMENTS_MAX)
-		return fm_fail(err, err_len, -EINVAL, "max-fragments %u: must be %u..%u", s->max_fragments, FM_FRAGMENTS_MIN,
-			       FM_FRAGMENTS_MAX);
+		return fm_fail(err, err_len, -EINVAL, "max-fragments %u: must be %u..%u", s->max_fragments,
+			       FM_FRAGMENTS_MIN, FM_FRAGMENTS_MAX);
 	if ((unsigned int)s->output > FM_OUTPUT_REFRAGMENT)
 		return fm_fail(err, err_len, -EINVAL, "output %u: no such mode", s->output);
 	if (s->budget_mbufs < fm_engine.budget.n_tables || s->budget_mbufs > fm_engine.budget.max)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Settings as the workers see them: an immutable snapshot behind one pointer. There are two; the one that is not in use is
- * written, the pointer is turned to it, and the other is free once every worker has passed a quiescent state. Main lcore.
+ * Settings as the workers see them: an immutable snapshot behind one pointer. There are two; the one that is not in
+ * use is written, the pointer is turned to it, and the other is free once every worker has passed a quiescent state.
+ * Main lcore.
  */
 #ifndef FM_SNAPSHOT_H
 #define FM_SNAPSHOT_H

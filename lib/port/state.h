@@ -54,7 +54,7 @@ struct fm_port {
 	struct fm_limits limits;
 	bool by_address, scatter, checksum_offload, promiscuous;
 	struct rte_mempool *pool;	/* what the port receives into */
-	struct rte_mempool *large;	/* linear frames and pieces for this egress that are longer than an mbuf; NULL: none */
+	struct rte_mempool *large;	/* for what leaves in one segment longer than an mbuf; NULL: nothing */
 	struct fm_sink *sink;		/* capture file in place of the TX queue; NULL: none */
 
 	bool opened, started;
@@ -76,7 +76,7 @@ struct fm_engine {
 	struct fm_plan plan;
 	struct fm_budget budget;
 	uint32_t total_num_mbufs;	/* in each port's pool */
-	uint32_t pieces_max[FM_PORTS_MAX];	/* by ingress port: what its transmit backlog can hold of one datagram */
+	uint32_t pieces_max[FM_PORTS_MAX];	/* by ingress port: what a backlog can hold of one datagram */
 	uint32_t backlog_mbufs[FM_PORTS_MAX];	/* by ingress port: room of one worker's backlog; 0: none */
 	struct fm_port port[FM_PORTS_MAX];
 	uint16_t lcore[FM_WORKERS_MAX];
@@ -91,6 +91,13 @@ struct fm_engine {
 	struct fm_snapshot snapshot[2];
 	const struct fm_snapshot *current;
 	struct rte_rcu_qsbr *rcu;
+
+	/* As of the last frame that was received; main lcore. */
+	struct fm_idle {
+		uint64_t since_tsc;		/* 0: not looked at yet */
+		uint64_t frames;		/* received until then */
+		uint64_t polls[FM_WORKERS_MAX];	/* turns of each worker until then */
+	} idle;
 
 	bool launched, forwarding;
 	atomic_bool quit;		/* written by control, read by the workers */

@@ -10,9 +10,12 @@
 #include "sink.h"
 #include "transmit.h"
 
+enum { FM_DRAIN_STUCKS = 10 };	/* a port that is slow, but not stuck, has so many times FM_STUCK_MS at a stop */
+
 size_t fm_egress_memsize(uint32_t room_mbufs)
 {
-	return (size_t)rte_align32pow2(RTE_MAX(room_mbufs, 1U)) * (sizeof(struct rte_mbuf *) + sizeof(struct fm_tx_slot));
+	return (size_t)rte_align32pow2(RTE_MAX(room_mbufs, 1U)) *
+	       (sizeof(struct rte_mbuf *) + sizeof(struct fm_tx_slot));
 }
 
 void fm_egress_init(struct fm_egress *e, void *memory, uint32_t room_mbufs, struct rte_mbuf **pieces)
@@ -33,10 +36,13 @@ static bool has_room(const struct fm_egress *e, uint32_t mbufs)
 }
 
 /* The ring has a slot for each mbuf it may hold, so who has room has a slot. */
-static void push(struct fm_egress *e, struct rte_mbuf *m, enum fm_outcome outcome, bool last)
+static void push(struct fm_egress *e, struct rte_mbuf *m, enum fm_outcome outcome, bool last, uint64_t tsc)
 {
 	const uint32_t at = e->tail & e->mask;
 
+	/* Nothing has waited until now. */
+	if (e->head == e->tail)
+		e->progress_tsc = tsc;
 	e->ring[at] = m;
 	e->slot[at] = (struct fm_tx_slot){
 		.bytes = m->pkt_len, .segs = m->nb_segs, .outcome = (uint8_t)outcome, .last = last,
@@ -67,9 +73,10 @@ static void count_frame_dropped(struct fm_egress *e, enum fm_outcome as, enum fm
 		fm_count(&e->counters->passed_dropped, 1);
 }
 
-static void drop_datagram(struct fm_egress *e, struct rte_mbuf *m, enum fm_outcome why)
+/* The datagram ends here, written or dropped. */
+static void end_datagram(struct fm_egress *e, struct rte_mbuf *m, enum fm_outcome outcome)
 {
-	fm_count(&e->counters->count[why], 1);
+	fm_count(&e->counters->count[outcome], 1);
 	rte_pktmbuf_free(m);
 }
 
@@ -89,6 +96,13 @@ static void drop_head(struct fm_egress *e)
 		count_frame_dropped(e, outcome, FM_TX_FULL_FRAME);
 	else
 		fm_count(&e->counters->count[FM_TX_FULL], 1);
+}
+
+/* The counter is the sum over all egresses of a worker. */
+static void report_waiting(struct fm_egress *e)
+{
+	fm_count(&e->counters->backlog_mbufs, (uint64_t)e->waiting_mbufs - e->reported_mbufs);
+	e->reported_mbufs = e->waiting_mbufs;
 }
 
 void fm_egress_flush(struct fm_egress *e, uint64_t tsc)
@@ -113,15 +127,21 @@ void fm_egress_flush(struct fm_egress *e, uint64_t tsc)
 			break;
 		}
 	}
-	if (e->head == e->tail)
-		e->progress_tsc = tsc;
-	fm_count_set(&e->counters->backlog_mbufs, e->waiting_mbufs);
+	report_waiting(e);
 }
 
 void fm_egress_drain(struct fm_egress *e)
 {
-	while (e->head != e->tail)
-		fm_egress_flush(e, rte_rdtsc());
+	const uint64_t end = rte_rdtsc() + FM_DRAIN_STUCKS * e->stuck_tsc;
+
+	while (e->head != e->tail) {
+		const uint64_t tsc = rte_rdtsc();
+
+		fm_egress_flush(e, tsc);
+		if (tsc > end && e->head != e->tail)
+			drop_head(e);
+	}
+	report_waiting(e);
 }
 
 /* A mbuf with room for `len` bytes of frame in one segment, or NULL. */
@@ -222,7 +242,7 @@ void fm_egress_frame(struct fm_egress *e, struct rte_mbuf *m, enum fm_outcome as
 	if (unlikely(shaped == NULL || !make_room(e, shaped->nb_segs, tsc)))
 		drop_frame(e, shaped == NULL ? m : shaped, as, FM_TX_FULL_FRAME);
 	else
-		push(e, shaped, as, true);
+		push(e, shaped, as, true, tsc);
 }
 
 static void send_whole(struct fm_egress *e, struct rte_mbuf *m, uint64_t tsc)
@@ -230,26 +250,26 @@ static void send_whole(struct fm_egress *e, struct rte_mbuf *m, uint64_t tsc)
 	struct rte_mbuf *shaped;
 
 	if (e->sink != NULL) {
-		drop_datagram(e, m, write_out(e, m) ? FM_SENT_WHOLE : FM_TX_FULL);
+		end_datagram(e, m, write_out(e, m) ? FM_SENT_WHOLE : FM_TX_FULL);
 		return;
 	}
 	shaped = shape(e, m);
 	if (shaped == NULL)
-		drop_datagram(e, m, FM_TX_NO_MBUF);
+		end_datagram(e, m, FM_TX_NO_MBUF);
 	else if (!make_room(e, shaped->nb_segs, tsc))
-		drop_datagram(e, shaped, FM_TX_FULL);
+		end_datagram(e, shaped, FM_TX_FULL);
 	else
-		push(e, shaped, FM_SENT_WHOLE, true);
+		push(e, shaped, FM_SENT_WHOLE, true, tsc);
 }
 
 /* All pieces are in e->pieces and there is room for them. */
-static void send_pieces(struct fm_egress *e, uint32_t n)
+static void send_pieces(struct fm_egress *e, uint32_t n, uint64_t tsc)
 {
 	bool written = true;
 
 	if (e->sink == NULL) {
 		for (uint32_t i = 0; i < n; i++)
-			push(e, e->pieces[i], FM_SENT_REFRAGMENTED, i == n - 1);
+			push(e, e->pieces[i], FM_SENT_REFRAGMENTED, i == n - 1, tsc);
 		return;
 	}
 	for (uint32_t i = 0; i < n; i++) {
@@ -268,18 +288,18 @@ static void send_refragmented(struct fm_egress *e, struct rte_mbuf *m, const str
 	int n;
 
 	if (pieces == 0) {
-		drop_datagram(e, m, FM_TOO_BIG_FOR_EGRESS);
+		end_datagram(e, m, FM_TOO_BIG_FOR_EGRESS);
 		return;
 	}
 	if (e->sink == NULL && !make_room(e, pieces, tsc)) {
-		drop_datagram(e, m, FM_TX_FULL);
+		end_datagram(e, m, FM_TX_FULL);
 		return;
 	}
 	n = fm_split(m, whole, mtu, pool, e->pieces, FM_PIECES_MAX);
 	if (n > 0)
-		send_pieces(e, (uint32_t)n);
+		send_pieces(e, (uint32_t)n, tsc);
 	else
-		drop_datagram(e, m, n == -ENOMEM ? FM_TX_NO_MBUF : FM_TOO_BIG_FOR_EGRESS);
+		end_datagram(e, m, n == -ENOMEM ? FM_TX_NO_MBUF : FM_TOO_BIG_FOR_EGRESS);
 }
 
 void fm_egress_datagram(struct fm_egress *e, struct rte_mbuf *m, const struct fm_whole *whole, enum fm_output_mode mode,
@@ -294,5 +314,5 @@ void fm_egress_datagram(struct fm_egress *e, struct rte_mbuf *m, const struct fm
 	else if (mode != FM_OUTPUT_WHOLE_ONLY)
 		send_refragmented(e, m, whole, tsc);
 	else
-		drop_datagram(e, m, FM_TOO_BIG_FOR_EGRESS);
+		end_datagram(e, m, FM_TOO_BIG_FOR_EGRESS);
 }

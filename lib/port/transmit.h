@@ -2,10 +2,10 @@
 /*
  * The way out: one queue of frames for each (worker, egress port), sent from in order.
  *
- * A datagram enters the queue with all its pieces or not at all, and what has entered is offered to the port again each
- * turn until it is taken, so a datagram is not sent in part. Only if the port takes nothing at all for FM_STUCK_MS (link
- * lost, a frame the driver refuses for ever) is the first frame or datagram in the queue given up, so that the rest can go
- * on. What became of a frame is counted when it leaves the queue.
+ * A datagram enters the queue with all its pieces or not at all, and what has entered is offered to the port again
+ * each turn until it is taken, so a datagram is not sent in part. Only if the port takes nothing at all for
+ * FM_STUCK_MS (link lost, a frame the driver refuses for ever) is the first frame or datagram in the queue given up,
+ * so that the rest can go on. What became of a frame is counted when it leaves the queue.
  *
  * Owner: the worker; no other thread touches any of it, but for reading counters.
  */
@@ -53,8 +53,9 @@ struct fm_egress {
 	struct fm_tx_slot *slot;
 	uint32_t mask, head, tail;
 	uint32_t waiting_mbufs;		/* segments of all frames in the ring */
+	uint32_t reported_mbufs;	/* of these, what the counter has */
 	uint32_t room_mbufs;		/* most that may wait */
-	uint64_t progress_tsc;		/* when the port last took something, or the ring was empty */
+	uint64_t progress_tsc;		/* when the port last took something, or the first of these came */
 	uint64_t stuck_tsc;		/* FM_STUCK_MS */
 
 	struct rte_mbuf **pieces;	/* scratch for FM_PIECES_MAX, shared by the worker's egresses */
@@ -81,7 +82,7 @@ void fm_egress_datagram(struct fm_egress *e, struct rte_mbuf *m, const struct fm
 /* Offer what waits to the port. `tsc`: now, of rte_rdtsc(). */
 void fm_egress_flush(struct fm_egress *e, uint64_t tsc);
 
-/* Offer what waits to the port until nothing does; ends by itself, see FM_STUCK_MS. */
+/* Offer what waits to the port until nothing does; after a second at most the rest is given up. */
 void fm_egress_drain(struct fm_egress *e);
 
 #endif

@@ -55,8 +55,8 @@ static uint64_t frame_time(const struct rte_mbuf *m)
 }
 
 /*
- * Time comes with the frames and may jump within a burst, so they are worked one by one, and what has timed out in between
- * goes first. It never runs backwards, whatever the capture says.
+ * Time comes with the frames and may jump within a burst, so they are worked one by one, and what has timed out in
+ * between goes first. It never runs backwards, whatever the capture says.
  */
 static void reassemble_by_frame_time(struct fm_worker *w, const struct fm_queue *q, uint16_t n, uint64_t tsc)
 {

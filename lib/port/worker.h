@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A worker: one lcore that does the whole way of a frame for the RX queues it polls. It has a table, counters and TX queues
- * of its own and shares nothing on that way. No system call, lock, log or allocation in the loop (but see sink.h).
+ * A worker: one lcore that does the whole way of a frame for the RX queues it polls. It has a table, counters and TX
+ * queues of its own and shares nothing on that way. No system call, lock, log or allocation in the loop (but see
+ * sink.h).
  */
 #ifndef FM_WORKER_H
 #define FM_WORKER_H
@@ -58,7 +59,7 @@ struct __rte_cache_aligned fm_worker {
 	struct fm_mailbox mailbox;
 };
 
-/* Allocate worker `id` on its lcore's node and lay out what it polls; the plan, the budget and the pools must be made. */
+/* Allocate worker `id` on its lcore's node and lay out what it polls; needs plan, budget and pools. */
 int fm_worker_make(uint16_t id, char *err, size_t err_len);
 /* Free it; nothing happens if it was not made. */
 void fm_worker_free(uint16_t id);
