@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# fragmend between two real kernels, on this machine, in about half a minute; leaves nothing behind.
+# fragmend between two real kernels, on this machine; leaves nothing behind.
 #
 #	tools/demo.sh			send, reassemble, compare, print a table; exit 1 if a payload is lost or changed
 #	tools/demo.sh --interactive	stay at fragmend's console while mild traffic runs

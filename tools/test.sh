@@ -53,7 +53,7 @@ add() {
 tap() {
 	local title=$1
 	shift
-	"$@" >"$out/tap" 2>&1 </dev/null
+	"$@" >"$out/tap" 2>&1 </dev/null || echo "# exit status $?" >>"$out/tap"
 	add "$title" tap "$out/tap"
 }
 

@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <rte_cycles.h>
 #include <rte_eal.h>
@@ -204,22 +205,23 @@ static double median(double *values, uint32_t n)
 	return n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
 
-/* The engines take turns, so that a slow moment of the machine is not one engine's. cycles[i] is 0 where i cannot. */
-static void measure_cell(const struct fm_bench_cell *cell, const struct fm_bench_options *options,
-			 double cycles[FM_BENCH_ENGINES])
-{
-	double sample[FM_BENCH_ENGINES][FM_BENCH_REPEAT_MAX];
+/* What was measured of a line: cycles a fragment, 0 where an engine cannot. */
+struct samples {
+	double cycles[FM_BENCH_ENGINES][FM_BENCH_REPEAT_MAX];
+};
 
-	memset(sample, 0, sizeof(sample));
-	for (uint32_t i = 0; i < options->repeat; i++)
+/* All lines and engines once: a slow minute of the machine is one repetition, not some lines of the table. */
+static void repeat(const struct fm_bench_options *options, struct samples *samples, uint32_t number)
+{
+	struct fm_bench_cell cell;
+
+	for (uint64_t i = 0; fm_bench_cell(options, i, &cell); i++)
 		for (int e = 0; e < FM_BENCH_ENGINES; e++) {
 			const struct fm_bench_engine *engine = &fm_bench_engine[e];
 
-			if (engine->fragments_max == 0 || cell->fragments <= engine->fragments_max)
-				sample[e][i] = measure(cell, engine, options);
+			if (engine->fragments_max == 0 || cell.fragments <= engine->fragments_max)
+				samples[i].cycles[e][number] = measure(&cell, engine, options);
 		}
-	for (int e = 0; e < FM_BENCH_ENGINES; e++)
-		cycles[e] = median(sample[e], options->repeat);
 }
 
 static const char *const order_name[] = {
@@ -278,24 +280,43 @@ static void print_head(const struct fm_bench_options *options)
 		printf("family  fragments  order        datagrams  fragmend  rte_ip_frag  floor  to_peer  to_floor\n");
 }
 
+static void print_table(const struct fm_bench_options *options, struct samples *samples)
+{
+	struct fm_bench_cell cell;
+
+	for (uint64_t i = 0; fm_bench_cell(options, i, &cell); i++) {
+		double cycles[FM_BENCH_ENGINES];
+
+		for (int e = 0; e < FM_BENCH_ENGINES; e++)
+			cycles[e] = median(samples[i].cycles[e], options->repeat);
+		if (options->tsv)
+			print_rows(&cell, cycles);
+		else
+			print_line(&cell, cycles);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	struct fm_bench_options options;
 	struct fm_bench_cell cell;
+	struct samples *samples;
+	uint64_t lines = 0;
 
 	fm_bench_options(argc, argv, order_name, &options);
 	fm_bench_start_eal(&options);
+	while (fm_bench_cell(&options, lines, &cell))
+		lines++;
+	samples = calloc(lines, sizeof(*samples));
+	must(samples != NULL, "the results");
 	print_head(&options);
-	for (uint64_t i = 0; fm_bench_cell(&options, i, &cell); i++) {
-		double cycles[FM_BENCH_ENGINES];
-
-		measure_cell(&cell, &options, cycles);
-		if (options.tsv)
-			print_rows(&cell, cycles);
-		else
-			print_line(&cell, cycles);
-		fflush(stdout);
+	for (uint32_t i = 0; i < options.repeat; i++) {
+		if (isatty(STDERR_FILENO))
+			fprintf(stderr, "repetition %u of %u, %lu lines\n", i + 1, options.repeat, lines);
+		repeat(&options, samples, i);
 	}
+	print_table(&options, samples);
+	free(samples);
 	rte_eal_cleanup();
 	return 0;
 }

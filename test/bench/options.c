@@ -17,7 +17,7 @@ enum {
 	MEMORY_MB_MAX = 1 << 20,
 	LARGE = 262144,
 	DATAGRAMS_MAX = 1 << 20,
-	FRAGMENTS_MAX = 1024
+	FRAGMENTS_MAX = 1023 /* of 64 bytes: more would not fit a datagram */
 };
 
 static void usage(FILE *out)

@@ -13,7 +13,8 @@ sys.path.insert(0, str(ROOT / 'tools'))
 from lab import appliance, capture, packet, tap, traffic       # noqa: E402 (the path comes first)
 from lab.netns import Bump                                      # noqa: E402
 
-__all__ = ['BumpTest', 'BINARY', 'FRAGMEND_PCAP', 'appliance', 'capture', 'packet', 'tap', 'traffic', 'wait_for']
+__all__ = ['BINARY', 'FRAGMEND_PCAP', 'BumpTest', 'FullPools', 'appliance', 'capture', 'packet', 'tap', 'traffic',
+           'wait_for']
 
 BINARY = os.environ.get('FRAGMEND', str(ROOT / 'build/app/fragmend'))
 FRAGMEND_PCAP = os.environ.get('FRAGMEND_PCAP', str(ROOT / 'build/app/fragmend-pcap'))
@@ -33,7 +34,17 @@ def wait_for(condition, timeout=10.0):
         time.sleep(0.02)
 
 
-class BumpTest(unittest.TestCase):
+class FullPools:
+    """For test cases on ports whose driver keeps no mbuf, and without caches."""
+
+    def assertFull(self, app):
+        """Every single mbuf is back."""
+        full = lambda: all(size == free for size, free in app.pools())      # noqa: E731
+        self.assertTrue(wait_for(full), app.command('show budget'))
+        self.assertGreater(len(app.pools()), 0)
+
+
+class BumpTest(FullPools, unittest.TestCase):
     """A sender, fragmend and a receiver. `start()` in each test; the tear-down holds fragmend to its accounts."""
 
     mtu, egress_mtu = 1500, None

@@ -108,6 +108,77 @@ class Budget(BumpTest):
         self.assertSoon(lambda counters: counters['held_fragments'] <= 100)
 
 
+class Leaks(BumpTest):
+    """On ports whose driver keeps no mbuf, and without caches, every single mbuf must come back."""
+
+    def vdevs(self):
+        return [appliance.pcap_interface(0, 'm0'), appliance.pcap_interface(1, 'm1')]
+
+    def setUp(self):
+        super().setUp()
+        self.start('--mbcache', '0', '--timeout4', '300', '--max-fragments', '16')
+        self.left, self.right = self.wires()
+
+    def assertNothingLeaked(self):
+        self.app.command('flush reassembly')
+        self.assertFull(self.app)
+
+    def bad(self, number):
+        """One of each kind that is dropped, and what the drop leaves behind."""
+        data = [datagram(number * 16 + place, 2600) for place in range(8)]
+        whole = data[0].fragments(1304)
+        ecn, late = data[1].fragment(0, 1304, True), data[2].fragments(1304)
+        data[1].tos = 3
+        wrong = bytearray(data[3].fragment(0, 1304, True))
+        wrong[24] ^= 0xff
+        return [
+            whole[0], whole[0], whole[1], whole[1],                                     # duplicate, then a second one
+            ecn, data[1].fragment(1304, 1296, False),                                   # ecn_mismatch
+            late[0], data[2].fragment(800, 800, True), late[1],                         # overlap, condemned
+            bytes(wrong),                                                               # bad_ip_checksum
+            data[4].fragment(0, 100, True),                                             # bad_length
+            data[4].fragment(65528, 0, False, payload=bytes(100)),                      # too_big
+            data[5].fragment(0, 1304, True)[:-100],                                     # truncated
+            data[6].fragment(1304, 800, False), data[6].fragment(2400, 8, False),       # inconsistent_end
+            data[7].fragment(8, 8, True),                                               # timeout
+        ]
+
+    def test_drops(self):
+        for number in range(40):
+            self.left.send(*self.bad(number))
+        names = ('duplicate', 'ecn_mismatch', 'overlap', 'condemned', 'bad_ip_checksum', 'bad_length', 'too_big',
+                 'truncated', 'inconsistent_end', 'timeout')
+        self.assertSoon(lambda counters: all(counters[name] >= 40 for name in names))
+        self.assertNothingLeaked()
+
+    def test_too_many_and_flushed(self):
+        for number in range(40):
+            self.left.send(*datagram(number, 20 * 80).fragments(80))
+            self.left.send(*datagram(1000 + number, 20 * 80).fragments(80)[:10])
+        self.assertSoon(lambda counters: counters['too_many_fragments'] > 0)
+        self.assertNothingLeaked()
+
+    def test_every_way_out(self):
+        for mode in ('whole-or-refragment', 'whole-only', 'refragment'):
+            self.app.command('set output ' + mode)
+            for number in range(20):
+                for size in (1200, 2600, 9000):
+                    self.left.send(*datagram(number * 3 + size, size).fragments(600 if size < 9000 else 1304))
+        self.assertCounters(completed=3 * 20 * (2 + 5 + 7))
+        self.app.command('set bypass on')
+        self.left.send(*(frame for number in range(50) for frame in datagram(number).fragments(1304)))
+        self.assertSoon(lambda counters: counters['bypassed'] >= 100)
+        self.assertNothingLeaked()
+
+    def test_budget(self):
+        self.app.command('set budget 64')
+        self.left.send(*(datagram(number).fragment(0, 1304, True) for number in range(500)))
+        self.assertSoon(lambda counters: counters['refused_budget'] + counters['evicted_cold']
+                        + counters['evicted_progress'] > 0)
+        self.app.command('set budget 10')
+        self.assertNothingLeaked()
+
+
 class Fragments(BumpTest):
     def test_max_fragments(self):
         self.start('--max-fragments', '16')

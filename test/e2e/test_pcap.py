@@ -1,15 +1,15 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
 """fragmend-pcap: captures in, captures out, several at once, and what it says when it cannot."""
+import pathlib
 import random
 import subprocess
-import time
-
-from harness import BINARY, FRAGMEND_PCAP, appliance, capture, packet, tap
-from lab import report
-import pathlib
 import tempfile
+import time
 import unittest
+
+from harness import BINARY, FRAGMEND_PCAP, FullPools, appliance, capture, packet, tap, wait_for
+from lab import report
 
 
 def datagram(number, size=2500, family=4):
@@ -26,7 +26,7 @@ def ten_frames():
     return plain + frames, plain + [four.whole(), six.whole()]
 
 
-class FragmendPcap(unittest.TestCase):
+class FragmendPcap(FullPools, unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory(prefix='fragmend-test-')
         self.addCleanup(folder.cleanup)
@@ -180,6 +180,20 @@ class FragmendPcap(unittest.TestCase):
                 self.assertTrue(report.closing(out), out + err)
                 got = [frame for number in range(3) for frame in capture.read_pcap(self.folder / ('out%d' % number))]
                 self.assertEqual(sorted(frame.hex() for frame in got), sorted(one.whole().hex() for one in data))
+
+    def test_written_frames_are_given_back(self):
+        data = [datagram(number, 2400, family) for number in range(50) for family in (4, 6)]
+        plain = [datagram(number, 100).whole() for number in range(50)]
+        capture.write_pcap(self.folder / 'in', [frame for one in data for frame in one.fragments(800)] + plain)
+        for mode, outputs in (('whole-or-refragment', 150), ('refragment', 350)):
+            with self.subTest(mode=mode):
+                app = appliance.Appliance(BINARY, ['net_pcap0,rx_pcap=%s/in' % self.folder], [
+                    '--port-topology', 'loop', '--write', '0=%s/out' % self.folder, '--mbcache', '0', '--output', mode])
+                self.addCleanup(app.close)
+                self.assertTrue(wait_for(lambda: app.counters()['frames_in'] == 350))
+                self.assertFull(app)
+                self.assertEqual(app.stop('quit'), 0)
+                self.assertEqual(len(capture.read_pcap(self.folder / 'out')), outputs)
 
     def test_by_hand(self):
         """The line that the wrapper stands for."""

@@ -129,11 +129,14 @@ static void keep(struct fm_fuzz_owner *owner, struct rte_mbuf *m)
 	struct fm_fuzz_kept *kept = &owner->kept[owner->n_kept++];
 
 	kept->m = m;
-	kept->at = rte_pktmbuf_mtod(m, const uint8_t *);
-	kept->len = m->data_len;
-	kept->bytes = malloc(kept->len + 1U);
+	kept->next = m->next;
+	kept->pkt_len = m->pkt_len;
+	kept->data_off = m->data_off;
+	kept->data_len = m->data_len;
+	kept->nb_segs = m->nb_segs;
+	kept->bytes = malloc(m->data_len + 1U);
 	FM_FUZZ_CHECK(kept->bytes != NULL, "out of memory");
-	memcpy(kept->bytes, kept->at, kept->len);
+	memcpy(kept->bytes, rte_pktmbuf_mtod(m, const void *), m->data_len);
 }
 
 /* An external buffer, the mbuf library's description of it, and what it must still hold when it is freed. */
@@ -205,12 +208,19 @@ struct rte_mbuf *fm_fuzz_mbuf(struct fm_fuzz_input *in, struct fm_fuzz_owner *ow
 void fm_fuzz_release(struct fm_fuzz_owner *owner)
 {
 	for (uint32_t i = 0; i < owner->n_kept; i++) {
-		struct fm_fuzz_kept *kept = &owner->kept[i];
+		const struct fm_fuzz_kept *kept = &owner->kept[i];
+		const struct rte_mbuf *m = kept->m;
 
-		FM_FUZZ_CHECK(memcmp(kept->at, kept->bytes, kept->len) == 0, "a shared buffer was changed");
-		/* One by one: a segment that was shared may since have been linked elsewhere. */
-		rte_pktmbuf_free_seg(kept->m);
-		free(kept->bytes);
+		FM_FUZZ_CHECK(m->next == kept->next && m->nb_segs == kept->nb_segs && m->pkt_len == kept->pkt_len &&
+				      m->data_off == kept->data_off && m->data_len == kept->data_len,
+			      "a shared mbuf was changed");
+		FM_FUZZ_CHECK(memcmp(rte_pktmbuf_mtod(m, const void *), kept->bytes, kept->data_len) == 0,
+			      "a shared buffer was changed");
+	}
+	/* One by one: what is linked to it may be gone already. */
+	for (uint32_t i = 0; i < owner->n_kept; i++) {
+		rte_pktmbuf_free_seg(owner->kept[i].m);
+		free(owner->kept[i].bytes);
 	}
 	owner->n_kept = 0;
 	FM_FUZZ_CHECK(owner->external == 0, "%u external buffers leaked", owner->external);

@@ -32,12 +32,12 @@ void fm_fuzz_described(struct fm_fuzz_input *in, struct fm_fuzz_frame *frame);
 /* A frame whose every byte is input. */
 void fm_fuzz_raw(struct fm_fuzz_input *in, struct fm_fuzz_frame *frame);
 
-/* A segment whose buffer somebody else reads too: it must not change. */
+/* A segment that somebody else holds too: neither it nor its bytes may change. */
 struct fm_fuzz_kept {
-	struct rte_mbuf *m;
-	const uint8_t *at;
+	struct rte_mbuf *m, *next;
 	uint8_t *bytes;
-	uint32_t len;
+	uint32_t pkt_len;
+	uint16_t data_off, data_len, nb_segs;
 };
 
 struct fm_fuzz_owner {

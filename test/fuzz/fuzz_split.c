@@ -12,8 +12,38 @@ enum {
 	PORT = 3,
 };
 
+/* RFC 791 3.1: what the options with the copied flag take, padded; behind a malformed one nothing counts. */
+static uint32_t copied_len(const uint8_t *options, uint32_t len)
+{
+	uint32_t copied = 0, option_len;
+
+	for (uint32_t i = 0; i < len && options[i] != 0; i += option_len) {
+		option_len = options[i] == 1 ? 1 : i + 1 < len ? options[i + 1] : 0;
+		if (option_len == 0 || (options[i] != 1 && option_len < 2) || i + option_len > len)
+			break;
+		copied += options[i] & 0x80 ? option_len : 0;
+	}
+	return (copied + 3) & ~3U;
+}
+
+static void check_options(const uint8_t *piece, const struct fm_frag *frag, const uint8_t *datagram,
+			  const struct fm_whole *whole)
+{
+	const uint8_t *options = datagram + whole->l2_len + FM_IPV4_MIN_LEN;
+	const uint32_t len = copied_len(options, whole->l3_len - FM_IPV4_MIN_LEN);
+
+	if (frag->offset == 0) {
+		FM_FUZZ_CHECK(frag->l3_len == whole->l3_len, "header of %u bytes in the first piece", frag->l3_len);
+		return;
+	}
+	FM_FUZZ_CHECK(frag->l3_len == FM_IPV4_MIN_LEN + len, "header of %u bytes, %u of options are copied",
+		      frag->l3_len, len);
+	/* They fill the room of the copied ones, so there is no other option among them. */
+	FM_FUZZ_CHECK(copied_len(piece + frag->l2_len + FM_IPV4_MIN_LEN, len) == len, "other options");
+}
+
 static void check_piece(const struct rte_mbuf *piece, const struct fm_whole *whole, uint32_t mtu, uint32_t *end,
-			bool last)
+			bool last, const uint8_t *datagram)
 {
 	struct fm_frag frag;
 	enum fm_outcome why;
@@ -30,6 +60,8 @@ static void check_piece(const struct rte_mbuf *piece, const struct fm_whole *who
 	FM_FUZZ_CHECK(frag.more == !last, "more is %d", frag.more);
 	FM_FUZZ_CHECK((uint32_t)frag.payload_at + frag.length == len, "bytes behind the packet");
 	FM_FUZZ_CHECK(frag.id == whole->id, "identification %u", frag.id);
+	if (frag.family == 4)
+		check_options(bytes, &frag, datagram, whole);
 	*end += frag.length;
 	free(bytes);
 }
@@ -126,7 +158,7 @@ void fm_fuzz_split(struct rte_mbuf *m, const struct fm_whole *whole, uint32_t mt
 	} else {
 		FM_FUZZ_CHECK((uint32_t)n == count, "%d pieces, announced %u", n, count);
 		for (int i = 0; n > 1 && i < n; i++)
-			check_piece(pieces[i], whole, mtu, &end, i == n - 1);
+			check_piece(pieces[i], whole, mtu, &end, i == n - 1, bytes);
 		join_again(pieces, (uint32_t)n, bytes, len);
 	}
 	free(bytes);

@@ -8,8 +8,8 @@
 # BUILD/fuzz-found, and the exit code is 1.
 set -u
 
-if [ $# -ne 2 ] || ! [ "$2" -gt 0 ] 2>/dev/null; then
-	echo "usage: run.sh BUILD SECONDS (a whole number above 0)" >&2
+if [ $# -ne 2 ] || [ ! -f "$1/build.ninja" ] || ! [ "$2" -gt 0 ] 2>/dev/null; then
+	echo "usage: run.sh BUILD SECONDS (a meson build directory, a whole number above 0)" >&2
 	exit 2
 fi
 build=$1

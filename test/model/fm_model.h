@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The reference reassembler: slow, obvious, written from the RFCs and doc/semantics.md and from nothing else, so that
- * it can be wrong only where the reading of those is wrong. It shares no code with the library. Memory has no end here:
- * outcomes of pressure (budget, table, mbufs) do not exist.
+ * it can be wrong only where the reading of those is wrong. It shares no code with the library. Memory has no end
+ * here: outcomes of pressure (budget, table, mbufs) do not exist.
  *
- * A datagram is an array of 65,536 bytes with a map of which of them are there; every question (overlap? complete?) is
+ * A datagram is an array of bytes with a map of which of them are there; every question (overlap? complete?) is
  * answered by looking at each byte.
  */
 #ifndef FM_MODEL_H
@@ -45,7 +45,7 @@ struct fm_model {
 	struct fm_model_datagram *datagrams;
 	struct fm_model_list pass, done;	/* since the last fm_model_clear() */
 	uint16_t *fate;				/* of frame i: enum fm_outcome or FM_MODEL_HELD */
-	size_t frames;
+	size_t frames, fate_room;
 	uint64_t count[FM_OUTCOME_MAX];
 	uint64_t fragments_in, held;
 };

@@ -48,10 +48,17 @@ struct fm_twin {
 	char err[256];				/* what differs */
 };
 
-/* Usual settings with a budget of so many mbufs, which must be more than a test can fill: the model knows no pressure. */
+/*
+ * Usual settings with a budget of so many mbufs, which must be more than a test can fill: the model knows no
+ * pressure.
+ */
 struct fm_reass_settings fm_twin_settings(uint32_t budget_mbufs);
-/* A table of that budget. Each comparison walks all of it: small tables make quick tests. */
-void fm_twin_init(struct fm_twin *twin, const struct fm_reass_settings *settings, uint32_t max_datagrams);
+/*
+ * A table of that budget, for frames of up to `frame_max` bytes. Each comparison walks all of the table, and each
+ * mbuf is an allocation: small ones make quick tests.
+ */
+void fm_twin_init(struct fm_twin *twin, const struct fm_reass_settings *settings, uint32_t max_datagrams,
+		  uint16_t frame_max);
 /* A burst of up to FM_BURST_MAX frames arrives at twin->now. */
 void fm_twin_burst(struct fm_twin *twin, const struct fm_twin_frame *frames, uint16_t n, uint16_t port);
 void fm_twin_set(struct fm_twin *twin, const struct fm_reass_settings *settings);

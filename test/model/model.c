@@ -53,6 +53,7 @@ static void free_held(struct fm_model *model, struct fm_model_datagram *datagram
 	free(datagram->present);
 	datagram->bytes = NULL;
 	datagram->present = NULL;
+	datagram->size = 0;
 }
 
 static void forget(struct fm_model *model, struct fm_model_datagram *datagram, enum fm_outcome why)
@@ -95,8 +96,6 @@ static struct fm_model_datagram *find_or_make(struct fm_model *model, const stru
 	memcpy(datagram->key, frag->key, MODEL_KEY_LEN);
 	datagram->family = frag->family;
 	datagram->first_seen = now;
-	datagram->bytes = must(calloc(MODEL_BYTES, 1));
-	datagram->present = must(calloc(MODEL_BYTES, sizeof(*datagram->present)));
 	datagram->next = model->datagrams;
 	model->datagrams = datagram;
 	return datagram;
@@ -117,7 +116,8 @@ static bool exact_duplicate(const struct fm_model_datagram *datagram, const stru
 /* Is any byte from `from` up to and not including `to` there? */
 static bool any_present(const struct fm_model_datagram *datagram, uint32_t from, uint32_t to)
 {
-	return memchr(datagram->present + from, true, to - from) != NULL;
+	to = to < datagram->size ? to : datagram->size;
+	return from < to && memchr(datagram->present + from, true, to - from) != NULL;
 }
 
 static bool complete(const struct fm_model_datagram *datagram)
@@ -131,7 +131,19 @@ static bool inconsistent_end(const struct fm_model_datagram *datagram, const str
 
 	if (datagram->end_known)
 		return frag->more ? end > datagram->end : end != datagram->end;
-	return !frag->more && any_present(datagram, end, MODEL_BYTES);
+	return !frag->more && any_present(datagram, end, datagram->size);
+}
+
+/* Let the arrays reach as far as `end`; what is new is not present. */
+static void reach(struct fm_model_datagram *datagram, uint32_t end)
+{
+	if (end <= datagram->size)
+		return;
+	datagram->bytes = must(realloc(datagram->bytes, end));
+	datagram->present = must(realloc(datagram->present, end * sizeof(*datagram->present)));
+	for (uint32_t i = datagram->size; i < end; i++)
+		datagram->present[i] = false;
+	datagram->size = end;
 }
 
 static void store(struct fm_model_datagram *datagram, const struct model_frag *frag, const uint8_t *frame, uint32_t len,
@@ -147,6 +159,7 @@ static void store(struct fm_model_datagram *datagram, const struct model_frag *f
 	held->next = datagram->held;
 	datagram->held = held;
 	datagram->n_held++;
+	reach(datagram, frag->offset + frag->length);
 	for (uint32_t i = 0; i < frag->length; i++) {
 		datagram->bytes[frag->offset + i] = frame[frag->payload_at + i];
 		datagram->present[frag->offset + i] = true;
@@ -211,7 +224,10 @@ void fm_model_frame(struct fm_model *model, const uint8_t *frame, uint32_t len, 
 	const enum fm_outcome outcome = model_parse(frame, len, port, model->settings.short_chain, &frag);
 
 	memcpy(output.bytes, frame, len);
-	model->fate = must(realloc(model->fate, model->frames * sizeof(*model->fate)));
+	if (number == model->fate_room) {
+		model->fate_room = 2 * number + 64;
+		model->fate = must(realloc(model->fate, model->fate_room * sizeof(*model->fate)));
+	}
 	model->fate[number] = FM_PASSED;
 	if (outcome == FM_PASSED || outcome == FM_PASSED_MALFORMED) {
 		settle(model, number, outcome);

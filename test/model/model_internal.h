@@ -4,7 +4,7 @@
 
 #include "fm_model.h"
 
-enum { MODEL_KEY_LEN = 48, MODEL_BYTES = 65536 };
+enum { MODEL_KEY_LEN = 48 };
 
 /* What the parser of the model finds in a fragment. Places count from the start of the frame. */
 struct model_frag {
@@ -44,8 +44,9 @@ struct fm_model_datagram {
 	uint32_t end;
 	uint32_t n_held;
 	struct model_held *held;
-	uint8_t *bytes;			/* MODEL_BYTES */
-	bool *present;			/* MODEL_BYTES */
+	uint32_t size;			/* of the two below: as far as data has been seen */
+	uint8_t *bytes;
+	bool *present;
 };
 
 /* PASSED, PASSED_MALFORMED, the reason to drop it at once, or FM_MODEL_HELD with *frag filled: go on. */

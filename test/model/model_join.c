@@ -23,8 +23,8 @@ static const struct model_held *first_of(const struct fm_model_datagram *datagra
 }
 
 /*
- * RFC 3168 5.3: sets *ecn; false if the datagram must be dropped. Not-ECT with any other code point is no datagram of one
- * sender: ECT is set on all of its fragments or on none.
+ * RFC 3168 5.3: sets *ecn; false if the datagram must be dropped. Not-ECT with any other code point is no datagram of
+ * one sender: ECT is set on all of its fragments or on none.
  */
 static bool join_ecn(const struct fm_model_datagram *datagram, uint8_t *ecn)
 {

@@ -10,7 +10,6 @@
 #include "fm_twin.h"
 
 enum {
-	DATA_ROOM = 2048 + RTE_PKTMBUF_HEADROOM,
 	POOL_SIZE = 1 << 20,
 	EXPIRE_MAX = 1 << 20,
 };
@@ -96,7 +95,8 @@ static struct fm_model_settings model_settings(const struct fm_reass_settings *s
 	};
 }
 
-void fm_twin_init(struct fm_twin *twin, const struct fm_reass_settings *settings, uint32_t max_datagrams)
+void fm_twin_init(struct fm_twin *twin, const struct fm_reass_settings *settings, uint32_t max_datagrams,
+		  uint16_t frame_max)
 {
 	const struct fm_model_settings reference = model_settings(settings);
 	struct fm_reass_params params = {
@@ -111,7 +111,7 @@ void fm_twin_init(struct fm_twin *twin, const struct fm_reass_settings *settings
 
 	*twin = (struct fm_twin){.now = 1000000};
 	fm_model_init(&twin->model, &reference);
-	twin->pool = fm_test_pool(POOL_SIZE, DATA_ROOM);
+	twin->pool = fm_test_pool(POOL_SIZE, frame_max);
 	twin->header_pool = fm_test_pool(POOL_SIZE, RTE_PKTMBUF_HEADROOM + FM_HEADER_ROOM);
 	params.header_pool = twin->header_pool;
 	size = fm_reass_memsize(&params);
@@ -226,8 +226,8 @@ static bool same_counters(struct fm_twin *twin)
 		frames += fm_outcome_info[i].unit == FM_UNIT_FRAME ? stats->count[i] : 0;
 	}
 	if (fragments != stats->fragments_in || frames != stats->frames_in)
-		return differs(twin, "accounting: %" PRIu64 " fragments and %" PRIu64 " frames are accounted for, %" PRIu64
-			       " and %" PRIu64 " came in", fragments, frames, stats->fragments_in, stats->frames_in);
+		return differs(twin, "%" PRIu64 " fragments and %" PRIu64 " frames are accounted for, %" PRIu64 " and %"
+			       PRIu64 " came in", fragments, frames, stats->fragments_in, stats->frames_in);
 	if (stats->frames_in != model->frames || stats->fragments_in != model->fragments_in)
 		return differs(twin, "frames_in or fragments_in is wrong");
 	if (stats->held_fragments != model->held || stats->datagrams_done != twin->done_total ||
@@ -291,7 +291,8 @@ static bool same_fates(struct fm_twin *twin)
 		}
 		reported = take_report(twin, fed, fate);
 		if (!reported && fm_outcome_info[fate].severity != FM_SEV_GOOD && !judged_joined(fate))
-			return differs(twin, "frame %zu was not reported as %s", fed->number, fm_outcome_info[fate].name);
+			return differs(twin, "frame %zu was not reported as %s", fed->number,
+				       fm_outcome_info[fate].name);
 		*link = fed->next;
 		free(fed->bytes);
 		free(fed);

@@ -114,7 +114,7 @@ bool fm_twin_guards_hold(struct fm_twin *twin)
 {
 	for (const struct fm_twin_guard *guard = twin->guards; guard != NULL; guard = guard->next) {
 		if (memcmp(guard->bytes, guard->copy, guard->len) != 0) {
-			snprintf(twin->err, sizeof(twin->err), "bytes of a buffer that is not the table's were changed");
+			snprintf(twin->err, sizeof(twin->err), "bytes that are not the table's were changed");
 			return false;
 		}
 		if (guard->segment != NULL && !segment_same(guard->segment, &guard->image)) {

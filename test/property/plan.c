@@ -106,7 +106,8 @@ static void spoil(struct plan *plan, struct random *random)
 
 void plan_make(struct plan *plan, unsigned int key, struct random *random)
 {
-	static const uint8_t ecns[][3] = {{0, 0, 0}, {2, 2, 2}, {2, 1, 2}, {2, 3, 2}, {3, 3, 3}, {0, 0, 3}, {0, 2, 0}, {0, 0, 0}, {2, 1, 1}};
+	static const uint8_t ecns[][3] = {{0, 0, 0}, {2, 2, 2}, {2, 1, 2}, {2, 3, 2}, {3, 3, 3},
+					  {0, 0, 3}, {0, 2, 0}, {0, 0, 0}, {2, 1, 1}};
 	const uint32_t len = LENGTH_MIN + random_below(random, PLAN_PAYLOAD_MAX - LENGTH_MIN);
 	struct fm_test_frag frag = base_frag(key, random);
 	const uint8_t *ecn = ecns[random_below(random, sizeof(ecns) / sizeof(ecns[0]))];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A table with its pools, for tests of the library without EAL. bed_fini() asserts in each test that the table is sound,
- * that every fragment is accounted for, and that no mbuf leaked.
+ * A table with its pools, for tests of the library without EAL. bed_fini() asserts in each test that the table is
+ * sound, that every fragment is accounted for, and that no mbuf leaked.
  */
 #ifndef FM_TEST_BED_H
 #define FM_TEST_BED_H

@@ -34,7 +34,8 @@ static void assert_says(const char *err, const char *word)
 static void assert_sums(const struct fm_budget *b)
 {
 	for (uint16_t i = 0; i < b->n_pools; i++)
-		assert_int_equal(fm_budget_reserve(&b->pool[i]) + b->pool[i].budget + b->pool[i].spare, b->pool[i].size);
+		assert_int_equal(fm_budget_reserve(&b->pool[i]) + b->pool[i].budget + b->pool[i].spare,
+				 b->pool[i].size);
 }
 
 static void all_that_is_left(void **state)

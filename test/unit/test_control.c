@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -154,16 +155,57 @@ static void save_and_load(void **state)
 static void save_fails(void **state)
 {
 	struct shell_fixture *f = *state;
+	struct stat target;
 	char line[128];
 
 	snprintf(line, sizeof(line), "save config %s/none/file", f->dir);
 	assert_int_equal(shell_run(f, line), -ENOENT);
 	assert_non_null(strstr(f->shell.err, "none/file"));
-	/* A directory cannot be replaced, and nothing is left beside it. */
+	/* What is no regular file stays what it is, and nothing is left beside it. */
 	snprintf(line, sizeof(line), "save config %s", f->dir);
-	assert_true(shell_run(f, line) < 0);
+	assert_int_equal(shell_run(f, line), -EINVAL);
+	assert_int_equal(mkfifo(f->file, 0600), 0);
+	snprintf(line, sizeof(line), "save config %s", f->file);
+	assert_int_equal(shell_run(f, line), -EINVAL);
+	assert_int_equal(stat(f->file, &target), 0);
+	assert_true(S_ISFIFO(target.st_mode));
 	snprintf(line, sizeof(line), "%s.part", f->dir);
 	assert_int_equal(access(line, F_OK), -1);
+}
+
+/* The old file stays if the new one cannot take its place. */
+static void save_is_all_or_nothing(void **state)
+{
+	struct shell_fixture *f = *state;
+	char line[128], part[128];
+
+	write_file(f->file, "set timeout4 9\n");
+	snprintf(part, sizeof(part), "%s.part", f->file);
+	assert_int_equal(mkdir(part, 0700), 0);
+	snprintf(line, sizeof(line), "save config %s", f->file);
+	assert_int_equal(shell_run(f, line), -EEXIST);
+	assert_int_equal(rmdir(part), 0);
+	snprintf(line, sizeof(line), "load %s", f->file);
+	assert_int_equal(shell_run(f, line), 0);
+	assert_int_equal(fake_door.settings.timeout_ms[FM_IPV4], 9);
+}
+
+/* A symbolic link goes on to point to the file. */
+static void save_through_a_link(void **state)
+{
+	struct shell_fixture *f = *state;
+	struct stat target;
+	char line[128];
+
+	write_file(f->file, "set timeout4 9\n");
+	assert_int_equal(symlink(f->file, f->other), 0);
+	snprintf(line, sizeof(line), "save config %s", f->other);
+	assert_int_equal(shell_run(f, line), 0);
+	assert_int_equal(lstat(f->other, &target), 0);
+	assert_true(S_ISLNK(target.st_mode));
+	snprintf(line, sizeof(line), "load %s", f->file);
+	assert_int_equal(shell_run(f, line), 0);
+	assert_int_equal(fake_door.settings.timeout_ms[FM_IPV4], 2000);
 }
 
 static int run_file(struct shell_fixture *f, const char *text, char *err)
@@ -256,6 +298,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(clear, shell_setup, shell_teardown),
 		cmocka_unit_test_setup_teardown(save_and_load, shell_setup, shell_teardown),
 		cmocka_unit_test_setup_teardown(save_fails, shell_setup, shell_teardown),
+		cmocka_unit_test_setup_teardown(save_is_all_or_nothing, shell_setup, shell_teardown),
+		cmocka_unit_test_setup_teardown(save_through_a_link, shell_setup, shell_teardown),
 		cmocka_unit_test_setup_teardown(files, shell_setup, shell_teardown),
 		cmocka_unit_test_setup_teardown(files_that_cannot_be_read, shell_setup, shell_teardown),
 		cmocka_unit_test_setup_teardown(files_in_files, shell_setup, shell_teardown),

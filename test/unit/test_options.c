@@ -64,7 +64,8 @@ static void defaults(void **state)
 
 static void everything(void **state)
 {
-	struct fm_options o = accept_line("-i --auto-start --cmdline-file f.cmd --port-topology loop --rxq 2 --txq=3 --burst 64");
+	struct fm_options o =
+		accept_line("-i --auto-start --cmdline-file f.cmd --port-topology loop --rxq 2 --txq=3 --burst 64");
 
 	(void)state;
 	assert_true(o.interactive && o.auto_start);
@@ -73,21 +74,24 @@ static void everything(void **state)
 	assert_int_equal(o.config.nb_rxq, 2);
 	assert_int_equal(o.config.nb_txq, 3);
 	assert_int_equal(o.config.burst, 64);
-	o = accept_line("--rxd 1024 --txd 2048 --mbcache 0 --mbuf-size 4096 --total-num-mbufs 100000 --max-pkt-len 9018");
+	o = accept_line(
+		"--rxd 1024 --txd 2048 --mbcache 0 --mbuf-size 4096 --total-num-mbufs 100000 --max-pkt-len 9018");
 	assert_int_equal(o.config.nb_rxd, 1024);
 	assert_int_equal(o.config.nb_txd, 2048);
 	assert_int_equal(o.config.mbcache, 0);
 	assert_int_equal(o.config.mbuf_size, 4096);
 	assert_int_equal(o.config.total_num_mbufs, 100000);
 	assert_int_equal(o.config.max_pkt_len, 9018);
-	o = accept_line("--no-numa --nb-cores 4 --budget 5000 --max-datagrams 16777216 --max-fragments 8192 --timeout4 1");
+	o = accept_line(
+		"--no-numa --nb-cores 4 --budget 5000 --max-datagrams 16777216 --max-fragments 8192 --timeout4 1");
 	assert_false(o.config.numa);
 	assert_int_equal(o.config.nb_cores, 4);
 	assert_int_equal(o.config.settings.budget_mbufs, 5000);
 	assert_int_equal(o.config.max_datagrams, 1 << 24);
 	assert_int_equal(o.config.settings.max_fragments, 8192);
 	assert_int_equal(o.config.settings.timeout_ms[0], 1);
-	o = accept_line("--timeout6 120000 --output refragment --verify-l4 --link-follow --stats-period 5 --exit-on-idle 7");
+	o = accept_line(
+		"--timeout6 120000 --output refragment --verify-l4 --link-follow --stats-period 5 --exit-on-idle 7");
 	assert_int_equal(o.config.settings.timeout_ms[1], 120000);
 	assert_int_equal(o.config.settings.output, FM_OUTPUT_REFRAGMENT);
 	assert_true(o.config.settings.verify_l4 && o.config.settings.link_follow);

@@ -8,7 +8,6 @@
 
 #include <cmocka.h>
 
-#include "key.h"
 #include "parse.h"
 
 enum {
@@ -365,39 +364,6 @@ static void nested(void **state)
 	assert_int_equal(parse_frag(&frag).verdict, FM_VERDICT_FRAGMENT);
 }
 
-static void key(void **state)
-{
-	const struct fm_test_frag base = later();
-	struct fm_test_frag other;
-	const struct parsed a = parse_frag(&base);
-
-	(void)state;
-	/* RFC 8200 4.5: only the first fragment's next header counts, so it is not in the key. */
-	static const struct {
-		const char *what;
-		bool differs;
-	} rows[] = {{"source", true}, {"destination", true}, {"id", true}, {"id high", true}, {"vlan", true},
-		    {"next header", false}, {"traffic class", false}, {"hop limit", false}, {"offset", false}};
-
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct parsed b;
-
-		other = base;
-		other.source += i == 0;
-		other.destination += i == 1;
-		other.id += i == 2;
-		other.id += i == 3 ? 0x10000 : 0;
-		other.vlans = i == 4;
-		other.protocol = i == 5 ? TCP : UDP;
-		other.tos = i == 6 ? 0xfc : 0;
-		other.ttl = i == 7 ? 9 : 0;
-		other.offset += i == 8 ? 64 : 0;
-		b = parse_frag(&other);
-		assert_int_equal(b.verdict, FM_VERDICT_FRAGMENT);
-		assert_int_equal(!fm_key_equal(&a.frag.key, &b.frag.key), rows[i].differs);
-	}
-}
-
 static void extension_header_lengths(void **state)
 {
 	const uint8_t longest[2] = {TCP, 255};
@@ -427,7 +393,6 @@ int main(void)
 		cmocka_unit_test(too_big),
 		cmocka_unit_test(header_chain),
 		cmocka_unit_test(nested),
-		cmocka_unit_test(key),
 		cmocka_unit_test(extension_header_lengths),
 	};
 

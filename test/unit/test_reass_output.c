@@ -91,7 +91,10 @@ static void description(void **state)
 	bed_fini(&bed);
 }
 
-/* RFC 3168 5.3, every pair: Not-ECT meets nothing but Not-ECT, CE wins over ECT, otherwise the first fragment's stays. */
+/*
+ * RFC 3168 5.3, every pair: Not-ECT meets nothing but Not-ECT, CE wins over ECT, otherwise the first fragment's
+ * stays.
+ */
 static void ecn_of_every_pair(void **state)
 {
 	struct bed bed;

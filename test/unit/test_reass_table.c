@@ -102,8 +102,8 @@ static void assert_pair_stays_apart(struct bed *bed, uint32_t a, uint32_t b)
 }
 
 /*
- * Two keys with one and the same 32-bit hash are two datagrams: whole keys are compared. And keys that collide under one
- * secret do not under another, as they would with a CRC or Toeplitz hash whatever its seed.
+ * Two keys with one and the same 32-bit hash are two datagrams: whole keys are compared. And keys that collide under
+ * one secret do not under another, as they would with a CRC or Toeplitz hash whatever its seed.
  */
 static void equal_hashes_are_different_keys(void **state)
 {

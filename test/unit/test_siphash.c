@@ -12,8 +12,8 @@
 enum { WORDS_MAX = 31 };
 
 /*
- * SipHash-c-d over bytes, as section 2 of the paper ("SipHash: a fast short-input PRF", 2012) words it, state in an array:
- * the reference for the library's version over words.
+ * SipHash-c-d over bytes, as section 2 of the paper ("SipHash: a fast short-input PRF", 2012) words it, state in an
+ * array: the reference for the library's version over words.
  */
 static void reference_round(uint64_t v[4])
 {

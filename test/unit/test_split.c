@@ -50,11 +50,11 @@ static void assert_piece(const struct rte_mbuf *m, const struct fm_test_frag *fr
 }
 
 /*
- * Split into pieces of `room` payload bytes (the last one shorter); compare each with the frame it must be, then join them
- * again and compare the whole.
+ * Split into pieces of `room` payload bytes (the last one shorter); compare each with the frame it must be, then join
+ * them again and compare the whole.
  */
-static void split_and_join(struct bed *bed, const struct fm_test_frag *frag, uint32_t total, uint32_t step, uint32_t mtu,
-			   uint32_t room)
+static void split_and_join(struct bed *bed, const struct fm_test_frag *frag, uint32_t total, uint32_t step,
+			   uint32_t mtu, uint32_t room)
 {
 	struct fm_test_frag piece = *frag;
 	struct fm_whole whole;

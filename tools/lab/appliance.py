@@ -123,6 +123,9 @@ class Appliance:
     def port(self, number):
         return report.port(self.command('show port stats %d' % number))
 
+    def pools(self):
+        return report.pools(self.command('show budget'))
+
     def budget_mbufs(self):
         return report.budget(self.command('show budget'))
 

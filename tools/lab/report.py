@@ -59,3 +59,9 @@ def port(text):
 def budget(text):
     """Of `show budget`: mbufs in all."""
     return int(re.search(r'The budget is (\d+) mbufs', text).group(1))
+
+
+def pools(text):
+    """Of `show budget`: (size, free now) of each."""
+    sizes, free = (re.findall(r'^ +%s +(\d+)$' % title, text, re.M) for title in ('size', 'free now, caches included'))
+    return [(int(size), int(now)) for size, now in zip(sizes, free, strict=True)]
