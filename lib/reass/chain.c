@@ -14,6 +14,17 @@ bool fm_chain_writable(const struct rte_mbuf *m, uint32_t len)
 	return rte_mbuf_refcnt_read(m) == 1 && RTE_MBUF_DIRECT(m) && rte_pktmbuf_data_len(m) >= len;
 }
 
+/* These segments are the middle of a packet, not one with a head of its own. */
+static void free_segments(struct rte_mbuf *seg)
+{
+	while (seg != NULL) {
+		struct rte_mbuf *next = seg->next;
+
+		rte_pktmbuf_free_seg(seg);
+		seg = next;
+	}
+}
+
 void fm_chain_trim(struct rte_mbuf *m, uint32_t len)
 {
 	struct rte_mbuf *seg = m;
@@ -25,7 +36,7 @@ void fm_chain_trim(struct rte_mbuf *m, uint32_t len)
 	for (; left > rte_pktmbuf_data_len(seg); seg = seg->next, segs++)
 		left -= rte_pktmbuf_data_len(seg);
 	seg->data_len = (uint16_t)left;
-	rte_pktmbuf_free(seg->next);
+	free_segments(seg->next);
 	seg->next = NULL;
 	m->nb_segs = segs;
 	m->pkt_len = len;

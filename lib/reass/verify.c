@@ -158,7 +158,11 @@ bool fm_verify_l4(const struct rte_mbuf *m, const struct fm_whole *whole)
 		len = fm_get16(p + 4);
 		break;
 	case PROTO_TCP:
+		break;
 	case PROTO_ICMPV6:
+		/* Each ICMP belongs to its own family; under the other one it is just a number. */
+		if (whole->family == 4)
+			return true;
 		break;
 	case PROTO_ICMP:
 		if (whole->family == 6)

@@ -224,7 +224,8 @@ void fm_bench_start_eal(const struct fm_bench_options *options)
 	for (int i = 0; i < argc; i++)
 		argv[i] = word[i];
 	if (rte_eal_init(argc, argv) < 0) {
-		fprintf(stderr, "core: EAL does not start with %u MB of memory\n", options->memory_mb);
+		fprintf(stderr, "%s: EAL does not start with %u MB of memory\n", program_invocation_short_name,
+			options->memory_mb);
 		exit(1);
 	}
 }

@@ -40,7 +40,11 @@ static void usage(FILE *out)
 		fprintf(out, "  %-15s  %s\n", s->name, s->text);
 	fprintf(out, "offered counts datagrams whose every fragment was sent before the end; bound is what the budget "
 		     "could\n"
-		     "hold at best (area of all offered ones); jain and worst are over the honest senders' shares.\n");
+		     "hold at best (area of all offered ones); jain and worst are over the honest senders' shares. An "
+		     "x in a\n"
+		     "target: so many times what the row has that it is compared with (seed-warm: one sender fewer; "
+		     "many-flows:\n"
+		     "1000; flood-tiny: in order; collide: random).\n");
 }
 
 static void __attribute__((noreturn)) wrong(const char *what, const char *expected, const char *given)

@@ -12,7 +12,7 @@ struct model_frag {
 	uint8_t family;			/* 4 or 6 */
 	uint32_t l2_len;
 	uint32_t ip_len;		/* IP packet, padding not in it */
-	uint32_t header_len;		/* IPv4 header; IPv6 header and extension headers before the fragment header */
+	uint32_t header_len;		/* IPv4 header; IPv6: all headers before the fragment header */
 	uint32_t payload_at;
 	uint32_t offset, length;	/* of the payload */
 	uint32_t id;
@@ -23,9 +23,7 @@ struct model_frag {
 	bool atomic;
 };
 
-/*
- * One held fragment, the frame as it came.
- */
+/* One held fragment, the frame as it came. */
 struct model_held {
 	struct model_held *next;
 	struct model_frag frag;

@@ -15,7 +15,6 @@ struct fm_twin_guard {
 	uint8_t *bytes;			/* what is guarded */
 	uint8_t *copy;
 	uint32_t len;
-	uint32_t head;			/* 1: the first segment of its frame; 0: another one, or external */
 	struct rte_mbuf_ext_shared_info shared;
 	uint32_t users;			/* of an external buffer */
 };
@@ -44,7 +43,6 @@ static void guard_chain(struct fm_twin *twin, struct rte_mbuf *m)
 
 		guard->segment = segment;
 		guard->image = *segment;
-		guard->head = segment == m;
 	}
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Random streams of operations under a budget of 1 to 64 mbufs. After each the test bed asserts that there is not one mbuf
- * over the budget, that every invariant of the table holds and that every fragment is accounted for; what comes out must
- * be right byte for byte; and at the end no mbuf may be missing. A failure prints the seed; `test_pressure SEED` runs that
- * stream alone.
+ * Random streams of operations under a budget of 1 to 64 mbufs. After each of them the test bed asserts that there is
+ * not one mbuf over the budget, that every invariant of the table holds and that every fragment is accounted for; what
+ * comes out must be right byte for byte; and at the end no mbuf may be missing. A failure prints the seed;
+ * `test_pressure SEED` runs that stream alone.
  */
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The scenarios of the pressure bench, short, with a fixed seed: what must be delivered at least, of the area bound, and
- * how evenly. Counts only; what it costs is for the bench.
+ * The scenarios of the pressure bench, short, with a fixed seed: what must be delivered at least, of the area bound,
+ * and how evenly. Counts only; what it costs is for the bench.
  */
 #include <setjmp.h>
 #include <stdarg.h>
