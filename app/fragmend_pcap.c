@@ -19,9 +19,9 @@
 
 #include <pcap/pcap.h>
 
+#include "exit_code.h"
+
 enum {
-	FM_EXIT_FAILED = 1,
-	FM_EXIT_USAGE = 2,
 	FM_FRAME_MAX = 65535,		/* what net_pcap can receive */
 	FM_MBUF_BYTES = 2048,
 	FM_POOL_RESERVE = 4096,		/* rings, caches and bursts take half of it */

@@ -20,13 +20,11 @@
 #include "control.h"
 #include "door.h"
 #include "engine.h"
+#include "exit_code.h"
 #include "fail.h"
 #include "options.h"
 
 enum {
-	FM_EXIT_FAILED = 1,
-	FM_EXIT_USAGE = 2,
-	FM_SENTENCE_LEN = 768,
 	FM_LOOK_MS = 2,		/* between two looks for idleness */
 	FM_TICK_MS = 100,	/* between two looks at links and the status table */
 };

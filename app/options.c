@@ -29,6 +29,7 @@ struct fm_option {
 	int letter;		/* short form; 0: none */
 	size_t offset, size;	/* in struct fm_options */
 	uint64_t min, max;
+	uint64_t initial;	/* of a number; 0: see the text */
 	int value;
 	const char *words[4];
 	const char *text;
@@ -38,7 +39,10 @@ struct fm_option {
 #define FM_SWITCH(nm, member, val, txt) \
 	{ .name = nm, .kind = FM_OPTION_SWITCH, FM_AT(member), .value = val, .text = txt }
 #define FM_NUMBER(nm, a, member, lo, hi, txt) \
-	{ .name = nm, .arg = a, .kind = FM_OPTION_NUMBER, FM_AT(member), .min = lo, .max = hi, .text = txt }
+	FM_NUMBER_FROM(nm, a, member, lo, hi, 0, txt)
+#define FM_NUMBER_FROM(nm, a, member, lo, hi, init, txt) \
+	{ .name = nm, .arg = a, .kind = FM_OPTION_NUMBER, FM_AT(member), .min = lo, .max = hi, .initial = init, \
+	  .text = txt }
 #define FM_TEXT(nm, a, member, txt) { .name = nm, .arg = a, .kind = FM_OPTION_TEXT, FM_AT(member), .text = txt }
 #define FM_SETTING(nm) { .name = nm, .kind = FM_OPTION_SETTING }
 
@@ -47,8 +51,6 @@ enum {
 	FM_DESCRIPTORS_LIMIT = UINT16_MAX,
 	FM_MBUF_SIZE_MIN = 512,
 	FM_MBUFS_LIMIT = (1 << 24) - 1,
-	FM_MTU_MIN = 68,		/* RFC 791 */
-	FM_MTU_LIMIT = 65575,		/* an IPv6 header and 65,535 bytes */
 	FM_FRAME_MIN = 64,
 	FM_IDLE_MS_LIMIT = 3600000,
 };
@@ -69,19 +71,20 @@ static const struct fm_option table[] = {
 		  "Descriptors of each RX queue; default: the port's."),
 	FM_NUMBER("txd", "N", config.nb_txd, 1, FM_DESCRIPTORS_LIMIT,
 		  "Descriptors of each TX queue; default: the port's."),
-	FM_NUMBER("burst", "N", config.burst, 1, FM_BURST_MAX, "Frames received at a time; default 32."),
-	FM_NUMBER("mbcache", "N", config.mbcache, 0, RTE_MEMPOOL_CACHE_MAX_SIZE,
-		  "Mbufs that each lcore keeps at hand of each pool; default 250."),
-	FM_NUMBER("mbuf-size", "BYTES", config.mbuf_size, FM_MBUF_SIZE_MIN, UINT16_MAX,
-		  "Data room of an mbuf, headroom included; default 2176."),
+	FM_NUMBER_FROM("burst", "N", config.burst, 1, FM_BURST_MAX, 32, "Frames received at a time."),
+	FM_NUMBER_FROM("mbcache", "N", config.mbcache, 0, RTE_MEMPOOL_CACHE_MAX_SIZE, 250,
+		       "Mbufs that each lcore keeps at hand of each pool."),
+	FM_NUMBER_FROM("mbuf-size", "BYTES", config.mbuf_size, FM_MBUF_SIZE_MIN, UINT16_MAX, RTE_MBUF_DEFAULT_BUF_SIZE,
+		       "Data room of an mbuf, headroom included."),
 	FM_NUMBER("total-num-mbufs", "N", config.total_num_mbufs, 1, FM_MBUFS_LIMIT,
-		  "Mbufs in the pool of each port; default 32768, fewer if --no-huge leaves no room."),
+		  "Mbufs in the pool of each port, best 2^n - 1; default " RTE_STR(FM_MBUFS_DEFAULT)
+		  ", fewer if --no-huge leaves no room."),
 	FM_NUMBER("max-pkt-len", "BYTES", config.max_pkt_len, FM_FRAME_MIN, UINT16_MAX,
 		  "Longest frame to receive; default: what the port is set to."),
 	FM_SWITCH("numa", config.numa, true, "Memory on the port's or lcore's NUMA node (default)."),
 	FM_SWITCH("no-numa", config.numa, false, "All memory on the main lcore's NUMA node."),
 	{ .name = "mtu", .arg = "PORT=BYTES", .kind = FM_OPTION_PORT_NUMBER, FM_AT(config.mtu), .min = FM_MTU_MIN,
-	  .max = FM_MTU_LIMIT,
+	  .max = FM_MTU_MAX,
 	  .text = "Longest IP packet to send on a port; default: what the port reports (the kernel interface's where "
 		  "there is one), the largest for capture files. May be repeated." },
 	{ .name = "write", .arg = "PORT=FILE", .kind = FM_OPTION_PORT_TEXT, FM_AT(config.write_path),
@@ -96,6 +99,7 @@ static const struct fm_option table[] = {
 	FM_SETTING("timeout6"),
 	FM_SETTING("output"),
 	FM_SETTING("verify-l4"),
+	FM_SETTING("header-chain"),
 	FM_SETTING("link-follow"),
 	FM_NUMBER("stats-period", "S", stats_period_s, 0, FM_STATS_PERIOD_MAX_S,
 		  "Print the status table every S seconds when not interactive; 0: never (default)."),
@@ -112,7 +116,7 @@ static const struct fm_option table[] = {
 
 enum { FM_OPTIONS = sizeof(table) / sizeof(table[0]) };
 
-/* What a setting has of an option: its argument's name. A switch takes none, and turns it on. */
+/* What a setting has of an option: its argument's name. A switch that is off takes none, and turns it on. */
 static const char *argument(const struct fm_option *o)
 {
 	const struct fm_setting *setting;
@@ -120,7 +124,7 @@ static const char *argument(const struct fm_option *o)
 	if (o->kind != FM_OPTION_SETTING)
 		return o->arg;
 	setting = fm_setting_find(o->name);
-	return setting->kind == FM_KIND_SWITCH ? NULL : setting->values;
+	return setting->kind == FM_KIND_SWITCH && setting->initial == 0 ? NULL : setting->values;
 }
 
 static void put_number(void *to, size_t size, uint64_t value)
@@ -263,9 +267,9 @@ static int take(const struct fm_option *o, const char *text, struct fm_options *
 static void set_defaults(struct fm_options *options)
 {
 	memset(options, 0, sizeof(*options));
-	options->config.burst = 32;
-	options->config.mbcache = 250;
-	options->config.mbuf_size = RTE_MBUF_DEFAULT_BUF_SIZE;
+	for (int i = 0; i < FM_OPTIONS; i++)
+		if (table[i].kind == FM_OPTION_NUMBER)
+			put_number((char *)options + table[i].offset, table[i].size, table[i].initial);
 	options->config.numa = true;
 	fm_settings_default(&options->config.settings);
 }
@@ -355,16 +359,25 @@ int fm_options_parse(int argc, char **argv, struct fm_options *options, char *er
 	return 0;
 }
 
+static void print_numbers(FILE *out, const struct fm_option *o)
+{
+	fprintf(out, " %" PRIu64 "..%" PRIu64, o->min, o->max);
+	if (o->initial != 0)
+		fprintf(out, ", default %" PRIu64, o->initial);
+	fputc('.', out);
+}
+
 static void print_range(FILE *out, const struct fm_option *o)
 {
 	const struct fm_setting *setting = o->kind == FM_OPTION_SETTING ? fm_setting_find(o->name) : NULL;
 	char range[160], initial[FM_SETTING_TEXT_LEN];
 
 	if (o->kind == FM_OPTION_NUMBER || o->kind == FM_OPTION_PORT_NUMBER)
-		fprintf(out, " %" PRIu64 "..%" PRIu64 ".", o->min, o->max);
+		print_numbers(out, o);
 	else if (o->kind == FM_OPTION_CHOICE)
 		fprintf(out, " %s (default) or %s.", o->words[0], o->words[1]);
-	else if (setting != NULL && setting->kind == FM_KIND_NUMBER) {
+	else if (setting != NULL && (setting->kind == FM_KIND_NUMBER || setting->kind == FM_KIND_SWITCH) &&
+		 argument(o) != NULL) {
 		fm_setting_range(setting, range, sizeof(range));
 		fm_setting_format(setting, setting->initial, initial, sizeof(initial));
 		fprintf(out, " %s, default %s.", range, initial);

@@ -33,7 +33,7 @@ static void print_outcomes(void)
 		[FM_SEV_GOOD] = "good", [FM_SEV_DROP] = "drop", [FM_SEV_PRESSURE] = "pressure",
 	};
 
-	print_head("Outcomes", "lib/common/outcome.h");
+	print_head("Outcomes", "lib/common/fm_outcome.h");
 	printf("\nEverything that can become of what arrives, as `show reassembly drops` counts it. Every frame is\n"
 	       "counted in one line of the first table or, if it is a fragment, in one line of the second once it is\n"
 	       "no longer held. The third table says what became of joined datagrams.\n\n"

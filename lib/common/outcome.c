@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "outcome.h"
+#include "fm_outcome.h"
 
 const struct fm_outcome_info fm_outcome_info[FM_OUTCOME_MAX] = {
 #define FM_OUTCOME_ROW(sym, nm, sev, un, txt) \

@@ -23,7 +23,6 @@
 enum {
 	FM_LINE_MAX = 512,	/* bytes of a command line, what rte_cmdline's line editor holds */
 	FM_WORDS_MAX = 12,	/* words of a command */
-	FM_SENTENCE_LEN = 512,	/* bytes that hold any error sentence */
 };
 
 enum fm_group {

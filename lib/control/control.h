@@ -19,7 +19,7 @@
  *
  * @param out      takes what the commands print
  * @param err      on failure: one sentence that starts with "file:line: ", or that names the file if it cannot be read
- * @param err_len  bytes at err; 256 hold any sentence
+ * @param err_len  bytes at err; FM_SENTENCE_LEN (config.h) hold any sentence
  * @return         0: all done; 1: stopped at `quit`, which succeeded; otherwise -errno
  */
 int fm_control_run_file(const char *path, FILE *out, char *err, size_t err_len);

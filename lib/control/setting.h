@@ -23,7 +23,6 @@ enum fm_setting_kind {
 };
 
 enum {
-	FM_TIMEOUT_MS_MAX = 120000,
 	FM_STATS_PERIOD_MAX_S = 3600,
 	FM_SETTING_TEXT_LEN = 32,	/* bytes that hold any value as text */
 };
@@ -49,6 +48,8 @@ enum {
 	  "clean fragments.", output) \
 	X(VERIFY_L4, "verify-l4", SWITCH, "on|off", "", 0, 1, 0, \
 	  "Drop reassembled datagrams whose transport checksum is wrong.", verify_l4) \
+	X(HEADER_CHAIN, "header-chain", SWITCH, "on|off", "", 0, 1, 1, \
+	  "Drop first IPv6 fragments that do not hold the whole header chain (RFC 7112).", header_chain) \
 	X(BYPASS, "bypass", SWITCH, "on|off", "", 0, 1, 0, \
 	  "Forward every frame untouched, fragments too; held fragments are freed.", bypass) \
 	X(LINK_FOLLOW, "link-follow", SWITCH, "on|off", "", 0, 1, 0, \

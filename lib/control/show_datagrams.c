@@ -59,7 +59,8 @@ static void print_datagram(FILE *out, const struct fm_reass_view *view)
 		fprintf(out, ", vlan %u", view->vlan[i]);
 	fprintf(out, "\n    age %.1f ms, idle %.1f ms%s\n", fm_door_tsc_to_ms(view->age_tsc),
 		fm_door_tsc_to_ms(view->idle_tsc), view->cold ? ", cold" : "");
-	fprintf(out, "    %u fragments, %u mbufs, %u ", view->fragments, view->held_mbufs, view->held_bytes);
+	fprintf(out, "    %u fragment%s, %u mbuf%s, %u ", view->fragments, view->fragments == 1 ? "" : "s",
+		view->held_mbufs, view->held_mbufs == 1 ? "" : "s", view->held_bytes);
 	if (view->end_bytes != 0)
 		fprintf(out, "of %u bytes", view->end_bytes);
 	else

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "outcome.h"
+#include "fm_outcome.h"
 
 enum {
 	FM_ETHER_LEN = 14,

@@ -7,11 +7,14 @@ enum { IPV6_NEXT_AT = 6 };
 
 enum {
 	NEXT_HOP_BY_HOP = 0,
+	NEXT_IPV4 = 4,
 	NEXT_TCP = 6,
 	NEXT_UDP = 17,
 	NEXT_DCCP = 33,
+	NEXT_IPV6 = 41,
 	NEXT_ROUTING = 43,
 	NEXT_FRAGMENT = 44,
+	NEXT_GRE = 47,
 	NEXT_ESP = 50,
 	NEXT_AH = 51,
 	NEXT_ICMPV6 = 58,
@@ -64,7 +67,13 @@ static uint32_t upper_len(uint8_t type)
 	case NEXT_SCTP:
 		return 12;
 	case NEXT_ICMPV6:
+	case NEXT_GRE:
 		return 4;
+	/* RFC 7112 3: a tunnelled packet's header counts as the upper-layer header. */
+	case NEXT_IPV4:
+		return FM_IPV4_MIN_LEN;
+	case NEXT_IPV6:
+		return FM_IPV6_LEN;
 	default:
 		return 0;
 	}

@@ -9,7 +9,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { FM_PORTS_MAX = 32, FM_WORKERS_MAX = 128 };
+enum {
+	FM_PORTS_MAX = 32,
+	FM_WORKERS_MAX = 128,
+	FM_QUEUES_MAX = FM_PORTS_MAX * 4,	/* polled by one worker */
+	FM_TIMEOUT_MS_MAX = 120000,
+	FM_MTU_MIN = 68,			/* RFC 791 */
+	FM_MTU_MAX = 65575,			/* the longest IP packet without jumbo payload: IPv6 */
+	FM_SENTENCE_LEN = 768,			/* bytes that hold any error sentence */
+};
+
+/* mbufs in each port's pool, unless told otherwise: 2^n - 1, which is what a ring of 2^n holds. A text in the help. */
+#define FM_MBUFS_DEFAULT 32767
 
 enum fm_output_mode {
 	FM_OUTPUT_WHOLE_OR_REFRAGMENT,	/* whole if it fits the egress MTU, else clean fragments */
@@ -27,10 +38,11 @@ enum fm_clock { FM_CLOCK_TSC, FM_CLOCK_RX_TIMESTAMP };
 /* Settings: an immutable snapshot once published. */
 struct fm_settings {
 	uint64_t budget_mbufs;		/* held by all workers together; 0, before start only: all there is to have */
-	uint32_t timeout_ms[2];		/* IPv4, IPv6: 1..120000 */
+	uint32_t timeout_ms[2];		/* IPv4, IPv6: 1..FM_TIMEOUT_MS_MAX */
 	uint16_t max_fragments;		/* per datagram, 2..8192 */
 	enum fm_output_mode output;
 	bool verify_l4;
+	bool header_chain;		/* first IPv6 fragments must hold the whole of it (RFC 7112) */
 	bool bypass;
 	bool link_follow;
 };
@@ -39,7 +51,7 @@ struct fm_config {
 	struct fm_settings settings;	/* at start */
 	uint32_t budget_percent;	/* 1..100; 0: settings.budget_mbufs counts */
 	uint32_t max_datagrams;		/* per worker; 0: chosen from the budget */
-	uint32_t total_num_mbufs;	/* in each port's pool */
+	uint32_t total_num_mbufs;	/* in each port's pool; 0: FM_MBUFS_DEFAULT or fewer */
 	uint32_t max_pkt_len;		/* longest frame received, bytes; 0: the port's default */
 	uint32_t mtu[FM_PORTS_MAX];	/* egress MTU in bytes; 0: what the port reports */
 	const char *write_path[FM_PORTS_MAX];	/* capture file in place of the port's TX queue; NULL: none */

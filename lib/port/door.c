@@ -44,20 +44,28 @@ static int ask_all(enum fm_request_kind kind, uint64_t *sum, char *err, size_t e
 	return code;
 }
 
+/* Until all workers have answered it can be asked for again, and taken back. */
+static int set_forwarding(bool on, char *err, size_t err_len)
+{
+	int ret;
+
+	if (fm_engine.forwarding == on && !fm_engine.in_doubt)
+		return fm_fail(err, err_len, -EALREADY, "forwarding is %s already", on ? "on" : "off");
+	ret = ask_all(on ? FM_REQUEST_START : FM_REQUEST_STOP, NULL, err, err_len);
+	fm_engine.in_doubt = ret != 0;
+	if (ret == 0)
+		fm_engine.forwarding = on;
+	return ret;
+}
+
 int fm_door_start(char *err, size_t err_len)
 {
-	if (fm_engine.forwarding)
-		return fm_fail(err, err_len, -EALREADY, "forwarding is on already");
-	fm_engine.forwarding = true;
-	return ask_all(FM_REQUEST_START, NULL, err, err_len);
+	return set_forwarding(true, err, err_len);
 }
 
 int fm_door_stop(char *err, size_t err_len)
 {
-	if (!fm_engine.forwarding)
-		return fm_fail(err, err_len, -EALREADY, "forwarding is off already");
-	fm_engine.forwarding = false;
-	return ask_all(FM_REQUEST_STOP, NULL, err, err_len);
+	return set_forwarding(false, err, err_len);
 }
 
 bool fm_door_forwarding(void)
@@ -117,7 +125,8 @@ const struct fm_config *fm_door_config(void)
 
 /*
  * The core counts a frame as passed when it hands it over; where the transmit side then dropped it, it counts there,
- * and only there.
+ * and only there. Which of the two kinds it was is not known by then, so the sum of both is exact and the split is not:
+ * drops are taken from the common kind first.
  */
 static void take_back_passed(struct fm_reass_stats *stats, uint64_t dropped)
 {

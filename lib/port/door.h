@@ -2,9 +2,10 @@
 /*
  * The control door: the only way from the control layer to ports and workers.
  *
- * All functions are called by one control thread at a time (the main lcore). None of them stops a worker for longer
- * than one burst, except fm_door_stop() and fm_door_flush(). Functions that can fail return 0 or -errno and put one
- * sentence into `err` (may be NULL).
+ * All functions are called by one control thread at a time (the main lcore). No worker waits for any of them, but some
+ * give it work to do between two bursts: fm_door_stop(), fm_door_flush(), fm_door_publish() where it lets go of what it
+ * holds (bypass, a smaller budget), fm_door_datagrams(). That takes as long as there are datagrams to free or to
+ * describe. Functions that can fail return 0 or -errno and put one sentence into `err` (may be NULL).
  */
 #ifndef FM_DOOR_H
 #define FM_DOOR_H
@@ -33,7 +34,7 @@ struct fm_worker_view {
 	uint32_t max_datagrams;
 	uint64_t table_bytes;
 	uint16_t n_queues;
-	struct { uint16_t port, queue, peer, tx_queue; } queue[FM_PORTS_MAX * 4];	/* polled, and where to */
+	struct { uint16_t port, queue, peer, tx_queue; } queue[FM_QUEUES_MAX];	/* polled, and where to */
 };
 
 struct fm_port_view {
@@ -76,9 +77,13 @@ struct fm_check_view {
 uint16_t fm_door_workers(void);
 uint16_t fm_door_ports(void);
 
-/* Start or stop forwarding. Stop flushes the tables (FM_FLUSHED) and drains the backlog. -EALREADY: no change. */
+/*
+ * Start or stop forwarding. Stop flushes the tables (FM_FLUSHED) and drains the backlog. -EALREADY: no change.
+ * -ETIMEDOUT: a worker did not answer within three seconds; the others did as asked, and both may be called again.
+ */
 int fm_door_start(char *err, size_t err_len);
 int fm_door_stop(char *err, size_t err_len);
+/* What all workers answered last. */
 bool fm_door_forwarding(void);
 
 /* The running settings, and a new set in their place. -EINVAL: out of range or over what the pools can hold. */

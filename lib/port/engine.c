@@ -133,8 +133,7 @@ void fm_engine_halt(void)
 {
 	if (!fm_engine.launched)
 		return;
-	if (fm_door_forwarding())
-		fm_door_stop(NULL, 0);
+	fm_door_stop(NULL, 0);
 	atomic_store(&fm_engine.quit, true);
 	rte_eal_mp_wait_lcore();
 	fm_engine.launched = false;

@@ -64,6 +64,12 @@ static void follow(const struct fm_port *port, struct fm_port *peer)
 		hold_down(peer, port);
 }
 
+void fm_port_release_link(struct fm_port *port)
+{
+	if (port->follow.held_down)
+		let_up(port);
+}
+
 void fm_engine_link_follow(void)
 {
 	const bool wanted = fm_engine.current->settings.link_follow;
@@ -71,9 +77,9 @@ void fm_engine_link_follow(void)
 	for (uint16_t i = 0; i < fm_engine_ports(); i++) {
 		struct fm_port *port = &fm_engine.port[i];
 
-		if (!wanted && port->follow.held_down)
-			let_up(port);
-		else if (wanted && port->peer != i)
+		if (!wanted)
+			fm_port_release_link(port);
+		else if (port->peer != i)
 			follow(port, &fm_engine.port[port->peer]);
 	}
 }

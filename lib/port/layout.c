@@ -131,6 +131,7 @@ int fm_worker_make(uint16_t id, char *err, size_t err_len)
 	w->burst = config->burst;
 	w->rx_clock = config->clock == FM_CLOCK_RX_TIMESTAMP;
 	w->snapshot = fm_engine.current;
+	w->generation = w->snapshot->generation;
 	w->pieces = rte_zmalloc_socket("fm_pieces", FM_PIECES_MAX * sizeof(w->pieces[0]), 0, socket);
 	if (w->pieces == NULL)
 		return no_memory(w, FM_PIECES_MAX * sizeof(w->pieces[0]), "pieces", err, err_len);

@@ -6,12 +6,20 @@
 
 enum { FM_LOOK_US = 50 };
 
+static uint64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
 int fm_mailbox_ask(struct fm_mailbox *box, enum fm_request_kind kind, struct fm_reass_view *views, uint32_t views_max,
 		   uint64_t *result)
 {
 	const struct timespec pause = { .tv_nsec = FM_LOOK_US * 1000 };
 	enum fm_mail sent = FM_MAIL_SENT;
-	uint32_t looks = 0;
+	const uint64_t end_ms = now_ms() + FM_MAIL_TIMEOUT_MS;
 
 	box->kind = kind;
 	box->views = views;
@@ -20,7 +28,7 @@ int fm_mailbox_ask(struct fm_mailbox *box, enum fm_request_kind kind, struct fm_
 	while (atomic_load_explicit(&box->state, memory_order_acquire) != FM_MAIL_DONE) {
 		nanosleep(&pause, NULL);
 		/* Take back what was not taken; what was will be answered. */
-		if (++looks > FM_MAIL_TIMEOUT_MS * 1000 / FM_LOOK_US &&
+		if (now_ms() > end_ms &&
 		    atomic_compare_exchange_strong(&box->state, &sent, FM_MAIL_EMPTY))
 			return -ETIMEDOUT;
 		sent = FM_MAIL_SENT;

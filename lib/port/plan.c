@@ -94,6 +94,19 @@ static int check_workers(const struct fm_plan *plan, char *err, size_t err_len)
 	return 0;
 }
 
+/*
+ * Both directions of a pair go to the same workers; where each takes but one, to one each. Tables are keyed by port, so
+ * no datagram needs both. Returns the worker to begin with for the next pair.
+ */
+static uint16_t place_peer(const struct fm_plan *plan, const struct fm_plan_port *p, struct fm_plan_port *peer)
+{
+	const bool one_each = p != peer && p->n_workers == 1 && peer->n_workers == 1;
+	const uint16_t used = p->n_workers > peer->n_workers ? p->n_workers : peer->n_workers;
+
+	peer->first_worker = (p->first_worker + one_each) % plan->n_workers;
+	return (p->first_worker + used + one_each) % plan->n_workers;
+}
+
 int fm_plan_make(struct fm_plan *plan, char *err, size_t err_len)
 {
 	uint16_t next_worker = 0;
@@ -109,7 +122,6 @@ int fm_plan_make(struct fm_plan *plan, char *err, size_t err_len)
 		if (ret != 0)
 			return ret;
 	}
-	/* Both directions of a pair go to the same workers, the next pair to the next ones. */
 	for (uint16_t i = 0; i < plan->n_ports; i++) {
 		struct fm_plan_port *p = &plan->port[i];
 		struct fm_plan_port *peer = &plan->port[p->peer];
@@ -117,13 +129,10 @@ int fm_plan_make(struct fm_plan *plan, char *err, size_t err_len)
 		ret = plan_tx(plan, p, err, err_len);
 		if (ret != 0)
 			return ret;
-		if (p->peer < i) {
-			p->first_worker = peer->first_worker;
+		if (p->peer < i)
 			continue;
-		}
 		p->first_worker = next_worker;
-		next_worker = (next_worker + (p->n_workers > peer->n_workers ? p->n_workers : peer->n_workers)) %
-			      plan->n_workers;
+		next_worker = place_peer(plan, p, peer);
 	}
 	return check_workers(plan, err, err_len);
 }

@@ -4,7 +4,8 @@
  *
  * All fragments of a datagram must reach one worker, because each worker has a table of its own. A port whose hash uses
  * addresses only keeps that promise itself and may have a queue for each worker. Any other port (no hash, or one with
- * transport ports in it, which later fragments do not have) is polled by one worker, all of its queues.
+ * transport ports in it, which later fragments do not have) is polled by one worker, all of its queues; two of them
+ * that face each other by one worker each.
  */
 #ifndef FM_PLAN_H
 #define FM_PLAN_H
@@ -14,8 +15,6 @@
 #include <stdint.h>
 
 #include "config.h"
-
-enum { FM_QUEUES_MAX = FM_PORTS_MAX * 4 };	/* polled by one worker */
 
 struct fm_plan_port {
 	/* Given. */

@@ -14,8 +14,7 @@
 #include "port.h"
 
 enum {
-	FM_POOL_DEFAULT = 32768,
-	FM_POOL_LEAST = 2048,
+	FM_POOL_LEAST = 2047,
 	FM_HEADERS_PER_WORKER = 512,
 	FM_LARGE_LEAST = 64,
 	FM_LARGE_BYTES_MAX = 32 << 20,	/* of one pool of large buffers */
@@ -43,7 +42,7 @@ static uint64_t mbuf_bytes(void)
 static uint32_t default_size(void)
 {
 	struct rte_malloc_socket_stats heap;
-	uint32_t size = FM_POOL_DEFAULT;
+	uint32_t size = FM_MBUFS_DEFAULT;
 
 	if (rte_eal_has_hugepages() || rte_malloc_get_socket_stats((int)rte_socket_id(), &heap) != 0)
 		return size;

@@ -4,11 +4,7 @@
 
 #include "fail.h"
 #include "port.h"
-
-/* All hashes over addresses alone; see probe.c. */
-#define FM_HASH_ADDRESSES (RTE_ETH_RSS_IPV4 | RTE_ETH_RSS_FRAG_IPV4 | RTE_ETH_RSS_NONFRAG_IPV4_OTHER | \
-			   RTE_ETH_RSS_IPV6 | RTE_ETH_RSS_FRAG_IPV6 | RTE_ETH_RSS_NONFRAG_IPV6_OTHER | \
-			   RTE_ETH_RSS_IPV6_EX)
+#include "rss.h"
 
 static int configure(struct fm_port *port, const struct fm_plan_port *plan, char *err, size_t err_len)
 {
@@ -25,7 +21,7 @@ static int configure(struct fm_port *port, const struct fm_plan_port *plan, char
 	conf.txmode.offloads = port->info.tx_offload_capa & RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
 	if (plan->n_workers > 1) {
 		conf.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
-		conf.rx_adv_conf.rss_conf.rss_hf = port->info.flow_type_rss_offloads & FM_HASH_ADDRESSES;
+		conf.rx_adv_conf.rss_conf.rss_hf = port->info.flow_type_rss_offloads & FM_RSS_ADDRESSES;
 	}
 	ret = rte_eth_dev_configure(port->id, plan->nb_rxq, plan->nb_txq, &conf);
 	if (ret != 0)
@@ -61,7 +57,7 @@ static int check_hash(const struct fm_port *port, const struct fm_plan_port *pla
 
 	if (plan->n_workers < 2 || rte_eth_dev_rss_hash_conf_get(port->id, &conf) != 0)
 		return 0;
-	if ((conf.rss_hf & ~FM_HASH_ADDRESSES) != 0)
+	if ((conf.rss_hf & ~FM_RSS_ADDRESSES) != 0)
 		return fm_fail(err, err_len, -EINVAL,
 			       "port %u (%s): spreads its frames by more than addresses (RSS 0x%" PRIx64
 			       "), so fragments of a datagram would reach several workers; give --rxq 1", port->id,
@@ -102,6 +98,7 @@ void fm_port_close(struct fm_port *port)
 {
 	int ret;
 
+	fm_port_release_link(port);
 	if (port->started) {
 		ret = rte_eth_dev_stop(port->id);
 		if (ret != 0)

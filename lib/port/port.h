@@ -28,4 +28,7 @@ uint32_t fm_port_tx_held(const struct fm_port *port);
 bool fm_port_link_up(const struct fm_port *port);
 int fm_port_set_link(const struct fm_port *port, bool up);
 
+/* Let it up again if link-follow holds it down: a kernel interface outlives the program. */
+void fm_port_release_link(struct fm_port *port);
+
 #endif

@@ -10,15 +10,12 @@
 #include "fail.h"
 #include "netdev.h"
 #include "port.h"
+#include "rss.h"
 
 enum {
 	FM_DESCRIPTORS = 512,
 	FM_XDP_HEADROOM = 256,	/* the kernel keeps it free in front of a received frame */
 };
-
-/* Fragments keep nothing but their addresses and the identification; a hash over ports would part them. */
-#define FM_HASH_IPV4 (RTE_ETH_RSS_IPV4 | RTE_ETH_RSS_FRAG_IPV4)
-#define FM_HASH_IPV6 (RTE_ETH_RSS_IPV6 | RTE_ETH_RSS_FRAG_IPV6)
 
 /* Live net_pcap ports with separate interfaces name the one they send on, but report no interface index. */
 static unsigned int pcap_tx_interface(const struct fm_port *port)
@@ -54,8 +51,7 @@ int fm_port_probe(struct fm_port *port, uint16_t id, char *err, size_t err_len)
 	port->kernel_ifindex = port->info.if_index != 0 ? port->info.if_index : pcap_tx_interface(port);
 	if (port->kernel_ifindex != 0)
 		port->kernel_mtu = fm_netdev_mtu(port->kernel_ifindex);
-	port->by_address = !port->driver->mixed_hash && (port->info.flow_type_rss_offloads & FM_HASH_IPV4) != 0 &&
-			   (port->info.flow_type_rss_offloads & FM_HASH_IPV6) != 0;
+	port->by_address = !port->driver->mixed_hash && fm_rss_by_address(port->info.flow_type_rss_offloads);
 	if (port->driver->warning != NULL)
 		FM_LOG(WARNING, "port %u (%s): %s\n", id, port->driver->name, port->driver->warning);
 	return 0;
@@ -124,6 +120,9 @@ static int decide_rx(struct fm_port *port, const struct fm_config *config, char 
 	}
 	rte_eth_dev_get_mtu(port->id, &now);
 	mtu = config->max_pkt_len != 0 ? config->max_pkt_len - overhead : RTE_MAX((uint32_t)now, config->mtu[port->id]);
+	if (mtu > port->info.max_mtu && config->max_pkt_len != 0)
+		return fm_fail(err, err_len, -EINVAL, "--max-pkt-len %u: port %u takes frames of at most %u bytes",
+			       config->max_pkt_len, port->id, port->info.max_mtu + overhead);
 	if (mtu > port->info.max_mtu)
 		return fm_fail(err, err_len, -EINVAL, "--mtu %u=%u: the port takes at most %u", port->id, mtu,
 			       port->info.max_mtu);
@@ -149,7 +148,7 @@ static int decide_scatter(struct fm_port *port, const struct fm_config *config, 
 static int decide_mtu(struct fm_port *port, const struct fm_config *config, char *err, size_t err_len)
 {
 	const uint32_t asked = config->mtu[port->id];
-	uint32_t most = FM_MTU_LARGEST;
+	uint32_t most = FM_MTU_MAX;
 	uint16_t mtu = RTE_ETHER_MTU;
 
 	if (config->write_path[port->id] == NULL && !is_file_like(port)) {

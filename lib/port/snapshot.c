@@ -7,7 +7,7 @@
 #include "snapshot.h"
 #include "state.h"
 
-enum { FM_TIMEOUT_MS_LIMIT = 120000, FM_MS_PER_S = 1000 };
+enum { FM_MS_PER_S = 1000 };
 
 static void fill(struct fm_snapshot *snapshot, const struct fm_settings *settings)
 {
@@ -16,6 +16,7 @@ static void fill(struct fm_snapshot *snapshot, const struct fm_settings *setting
 		.budget_mbufs = (uint32_t)(settings->budget_mbufs / fm_engine.budget.n_tables),
 		.max_fragments = settings->max_fragments,
 		.verify_l4 = settings->verify_l4,
+		.short_chain = !settings->header_chain,
 	};
 	for (unsigned int f = 0; f < FM_FAMILIES; f++)
 		snapshot->reass.timeout_tsc[f] = settings->timeout_ms[f] * fm_engine.clock_hz / FM_MS_PER_S;
@@ -50,9 +51,9 @@ static int check_max_fragments(uint16_t max_fragments, char *err, size_t err_len
 int fm_snapshot_check(const struct fm_settings *s, char *err, size_t err_len)
 {
 	for (unsigned int f = 0; f < FM_FAMILIES; f++)
-		if (s->timeout_ms[f] < 1 || s->timeout_ms[f] > FM_TIMEOUT_MS_LIMIT)
+		if (s->timeout_ms[f] < 1 || s->timeout_ms[f] > FM_TIMEOUT_MS_MAX)
 			return fm_fail(err, err_len, -EINVAL, "timeout%c %" PRIu32 ": must be 1..%u ms",
-				       f == FM_IPV4 ? '4' : '6', s->timeout_ms[f], FM_TIMEOUT_MS_LIMIT);
+				       f == FM_IPV4 ? '4' : '6', s->timeout_ms[f], FM_TIMEOUT_MS_MAX);
 	if (s->max_fragments < FM_FRAGMENTS_MIN || s->max_fragments > FM_FRAGMENTS_MAX)
 		return fm_fail(err, err_len, -EINVAL, "max-fragments %u: must be %u..%u", s->max_fragments,
 			       FM_FRAGMENTS_MIN, FM_FRAGMENTS_MAX);
@@ -69,6 +70,7 @@ void fm_snapshot_publish(const struct fm_settings *settings)
 {
 	struct fm_snapshot *next = &fm_engine.snapshot[fm_engine.current == &fm_engine.snapshot[0]];
 
+	next->generation = fm_engine.current->generation + 1;
 	fill(next, settings);
 	__atomic_store_n(&fm_engine.current, next, __ATOMIC_RELEASE);
 	rte_rcu_qsbr_synchronize(fm_engine.rcu, RTE_QSBR_THRID_INVALID);

@@ -25,7 +25,6 @@ extern int fm_port_logtype;
 #define FM_LOG(level, ...) rte_log(RTE_LOG_##level, fm_port_logtype, "fragmend: " __VA_ARGS__)
 
 enum {
-	FM_MTU_LARGEST = 65575,		/* the longest IP packet without jumbo payload: IPv6 */
 	FM_L2_MAX = 22,			/* Ethernet header and two tags */
 	FM_LINEAR_MAX = UINT16_MAX,	/* bytes in one mbuf segment */
 };
@@ -67,6 +66,7 @@ struct fm_port {
 
 /* A set of settings as the workers use it. */
 struct fm_snapshot {
+	uint64_t generation;		/* of each set that was ever published, another one */
 	struct fm_settings settings;
 	struct fm_reass_settings reass;	/* the same for one table: its share of the budget, times in ticks */
 };
@@ -99,7 +99,9 @@ struct fm_engine {
 		uint64_t polls[FM_WORKERS_MAX];	/* turns of each worker until then */
 	} idle;
 
-	bool launched, forwarding;
+	bool launched;
+	bool forwarding;		/* what all workers answered last */
+	bool in_doubt;			/* since then, not all of them answered */
 	atomic_bool quit;		/* written by control, read by the workers */
 };
 

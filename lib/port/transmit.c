@@ -287,7 +287,8 @@ static void send_refragmented(struct fm_egress *e, struct rte_mbuf *m, const str
 	struct rte_mempool *pool = longest <= e->mbuf_room || e->large == NULL ? e->pool : e->large;
 	int n;
 
-	if (pieces == 0) {
+	/* RFC 791: with DF set it may not be cut smaller than it came. */
+	if (pieces == 0 || (whole->dont_fragment && mtu < whole->largest)) {
 		end_datagram(e, m, FM_TOO_BIG_FOR_EGRESS);
 		return;
 	}

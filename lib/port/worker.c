@@ -10,15 +10,16 @@
 #include "counter.h"
 #include "worker.h"
 
-enum {
-	FM_EXPIRE_TURNS = 64,		/* turns between two looks at the timeouts */
-	FM_EXPIRE_DATAGRAMS = 32,	/* looked at each time: a bounded share of a turn */
-};
+/*
+ * Datagrams looked at for their timeout: a bounded share of a turn, but more than can have begun in it, so that what
+ * has timed out cannot pile up.
+ */
+enum { FM_EXPIRE_DATAGRAMS = 32, FM_EXPIRE_PER_FRAME = 2 };
 
 /* New settings: the table takes them before the next burst. They were checked when they were published. */
 static void take_settings(struct fm_worker *w, const struct fm_snapshot *snapshot)
 {
-	w->snapshot = snapshot;
+	w->generation = snapshot->generation;
 	if (w->reass == NULL)
 		return;
 	if (fm_reass_set(w->reass, &snapshot->reass, w->now, NULL, 0) != 0)
@@ -145,7 +146,8 @@ static void answer(struct fm_worker *w)
 	fm_mailbox_answer(&w->mailbox, result);
 }
 
-static void poll_all(struct fm_worker *w, uint64_t tsc)
+/* Returns frames received. */
+static uint32_t poll_all(struct fm_worker *w, uint64_t tsc)
 {
 	uint32_t frames = 0;
 
@@ -154,6 +156,7 @@ static void poll_all(struct fm_worker *w, uint64_t tsc)
 	fm_count(&w->counters.polls, 1);
 	if (frames != 0)
 		fm_count(&w->counters.busy_polls, 1);
+	return frames;
 }
 
 /* One turn: settings, bursts, what waits to be sent, timeouts, requests. */
@@ -161,20 +164,22 @@ static void turn(struct fm_worker *w)
 {
 	const struct fm_snapshot *snapshot = __atomic_load_n(&fm_engine.current, __ATOMIC_ACQUIRE);
 	const uint64_t tsc = rte_rdtsc();
+	uint32_t frames = 0;
 
 	if (!w->rx_clock)
 		w->now = tsc;
-	if (unlikely(snapshot != w->snapshot))
+	w->snapshot = snapshot;
+	if (unlikely(snapshot->generation != w->generation))
 		take_settings(w, snapshot);
 	if (likely(w->forwarding))
-		poll_all(w, tsc);
+		frames = poll_all(w, tsc);
 	else
 		rte_pause();
 	for (uint16_t i = 0; i < w->n_egress; i++)
 		if (unlikely(w->egress[i].head != w->egress[i].tail))
 			fm_egress_flush(&w->egress[i], tsc);
-	if (w->turn++ % FM_EXPIRE_TURNS == 0 && w->reass != NULL)
-		fm_reass_expire(w->reass, w->now, FM_EXPIRE_DATAGRAMS);
+	if (likely(w->reass != NULL))
+		fm_reass_expire(w->reass, w->now, FM_EXPIRE_DATAGRAMS + FM_EXPIRE_PER_FRAME * frames);
 	if (unlikely(fm_mailbox_take(&w->mailbox)))
 		answer(w);
 }

@@ -45,9 +45,9 @@ struct __rte_cache_aligned fm_worker {
 
 	/* The worker's own. */
 	__rte_cache_aligned
-	const struct fm_snapshot *snapshot;	/* as last seen in fm_engine.current */
+	const struct fm_snapshot *snapshot;	/* fm_engine.current as of this turn */
+	uint64_t generation;		/* of the settings that the table has */
 	bool forwarding;
-	uint32_t turn;
 	uint64_t now;			/* the table's clock: ticks, or microseconds of the capture */
 	struct fm_worker_counters counters;
 	struct fm_tx_counters tx;

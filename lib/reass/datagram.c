@@ -141,7 +141,11 @@ uint32_t fm_reass_expire(struct fm_reass *r, uint64_t now_tsc, uint32_t max_data
 {
 	uint32_t n = 0;
 
-	for (int family = 0; family < FM_FAMILIES; family++)
+	/* Each family is the first in turn, so that a storm in one does not keep the other's past their time. */
+	r->expire_first ^= 1;
+	for (int i = 0; i < FM_FAMILIES; i++) {
+		const int family = i ^ r->expire_first;
+
 		while (n < max_datagrams && r->age[family].head != FM_NONE) {
 			struct fm_datagram *d = fm_entry(r, r->age[family].head);
 
@@ -150,6 +154,7 @@ uint32_t fm_reass_expire(struct fm_reass *r, uint64_t now_tsc, uint32_t max_data
 			fm_datagram_expire(r, d);
 			n++;
 		}
+	}
 	fm_drop_flush(r);
 	return n;
 }

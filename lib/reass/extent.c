@@ -121,19 +121,23 @@ static void inner_insert(struct fm_inner *inner, uint32_t at, uint16_t first, ui
 	inner->count++;
 }
 
-/* Insert into a full inner node; returns the new right half, *first its lowest offset. */
-static uint32_t inner_split(struct fm_reass *r, uint32_t left_number, uint32_t at, uint16_t *first, uint32_t child)
+/*
+ * Insert into a full inner node; returns the new right half, *first its lowest offset. Only behind all others may the
+ * right half stay nearly empty: anywhere else somebody could choose an order that makes a tree of such halves.
+ */
+static uint32_t inner_split(struct fm_reass *r, uint32_t left_number, uint32_t at, uint16_t *first, uint32_t child,
+			    bool append)
 {
 	const uint32_t right_number = node_get(r);
 	struct fm_inner *left = &r->node[left_number].inner, *right = &r->node[right_number].inner;
 	/* Appending leaves the left one full: in-order arrival fills nodes to the brim. */
-	const uint32_t keep = at == FM_INNER_CHILDREN ? FM_INNER_CHILDREN : FM_INNER_CHILDREN / 2;
+	const uint32_t keep = append ? FM_INNER_CHILDREN : FM_INNER_CHILDREN / 2;
 
 	right->count = FM_INNER_CHILDREN - keep;
 	memcpy(right->first, &left->first[keep], right->count * sizeof(right->first[0]));
 	memcpy(right->child, &left->child[keep], right->count * sizeof(right->child[0]));
 	left->count = keep;
-	if (at < keep || (at == keep && keep < FM_INNER_CHILDREN))
+	if (at <= keep && !append)
 		inner_insert(left, at, *first, child);
 	else
 		inner_insert(right, at - keep, *first, child);
@@ -174,8 +178,9 @@ static void grow(struct fm_reass *r, struct fm_datagram *d, const struct fm_plac
 			inner_insert(&r->node[n].inner, at, first, child);
 			return;
 		}
-		child = inner_split(r, n, at, &first, child);
+		child = inner_split(r, n, at, &first, child, place->append);
 	}
+	assert(d->height + 1 < FM_HEIGHT_MAX);
 	d->root = node_get(r);
 	d->height++;
 	root = &r->node[d->root].inner;

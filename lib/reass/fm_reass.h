@@ -16,7 +16,8 @@
  *		... send result.pass[0..n_pass) and result.done[0..n_done) ...
  *	}
  *
- * Rules implemented: RFC 791, 815, 1122 3.3.2, 3168 5.3, 5722 (for both families), 6864, 6946, 7112, 8200 4.5.
+ * It follows RFC 791, 1122 3.3.2, 3168 5.3, 5722 (for both families), 6864, 6946, 7112 and 8200 4.5, except that it sends no ICMP
+ * and that its timeouts are the caller's: it works in transit, where the receiver's own reassembly is the one the RFCs speak of.
  */
 #ifndef FM_REASS_H
 #define FM_REASS_H
@@ -25,7 +26,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "outcome.h"
+#include "fm_outcome.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -60,7 +61,7 @@ struct fm_reass_params {
 	uint8_t secret[FM_SECRET_LEN];		/* hash key: random bytes nobody else knows */
 	/*
 	 * For the few headers that cannot be rewritten in place (shared, external or indirect mbufs, headers split over
-	 * segments). NULL: such datagrams are dropped, FM_NO_MBUF. Data room: FM_HEADER_ROOM or more.
+	 * segments). NULL: such datagrams are dropped, FM_NO_MBUF. Data room: FM_HEADER_ROOM (fm_split.h) behind the headroom, or more.
 	 */
 	struct rte_mempool *header_pool;
 	/*
@@ -160,9 +161,10 @@ void fm_reass_burst(struct fm_reass *reass, struct rte_mbuf *const *in, uint16_t
 		    struct fm_result *result);
 
 /*
- * Free what has timed out. Call it between bursts, with traffic or without.
+ * Free what has timed out (RFC 8200 4.5: counted from the first fragment that came). Call it between bursts, with traffic or
+ * without, often enough and with a limit high enough to keep up: no more datagrams time out than fragments come in.
  *
- * @param max_datagrams  look at no more than so many
+ * @param max_datagrams  free no more than so many; the families take turns at being first
  * @return               how many expired; == max_datagrams: there may be more
  */
 uint32_t fm_reass_expire(struct fm_reass *reass, uint64_t now_tsc, uint32_t max_datagrams);

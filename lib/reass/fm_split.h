@@ -25,7 +25,7 @@ enum {
  *
  * @param m     the datagram (IPv4 options decide how long the headers are)
  * @param whole as fm_reass_burst() described it
- * @param mtu   largest IP packet the egress takes, in bytes; pieces are never longer than whole->largest either
+ * @param mtu   largest IP packet the egress takes, 0..2^32-1 bytes; pieces are never longer than whole->largest either
  * @return      1..FM_PIECES_MAX; 0 if the headers leave no room for 8 bytes of payload
  */
 uint32_t fm_split_count(const struct rte_mbuf *m, const struct fm_whole *whole, uint32_t mtu);
@@ -36,10 +36,10 @@ uint32_t fm_split_count(const struct rte_mbuf *m, const struct fm_whole *whole, 
  *
  * @param m       the datagram, as fm_reass_burst() gave it; on success it is consumed, on failure it is untouched
  * @param mtu     as above
- * @param pool    for new mbufs; data room behind the headroom must hold a piece of
+ * @param pool    for new mbufs; NULL: -ENOMEM if one is needed. Its data room behind the headroom must hold a piece of
  *                l2_len + min(mtu, whole->largest) bytes
  * @param pieces  receives the pieces in order
- * @param max     room in `pieces`
+ * @param max     room in `pieces`; FM_PIECES_MAX is always enough
  * @return        pieces made; -ENOSPC: max is too small; -EMSGSIZE: headers leave no room, or the pool's data room is too
  *                small; -ENOMEM: pool empty
  */

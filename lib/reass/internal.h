@@ -132,12 +132,13 @@ struct fm_reass {
 	struct fm_list age[FM_FAMILIES];	/* by first_seen_tsc: timeouts are constant, so a FIFO is the timer */
 	struct fm_list step[FM_STEPS];		/* live ones of equal progress, by last_seen_tsc */
 	struct fm_list condemned;		/* in order of their condemnation */
+	int expire_first;			/* family that fm_reass_expire() serves first */
 	uint64_t gap_tsc, gap_deviation_tsc;	/* learned: time between the fragments of a datagram */
 
 	struct rte_mbuf *dead[FM_DEAD_MAX];	/* counted, waiting to be freed together */
 	uint32_t n_dead;
 
-	struct fm_reass_stats stats __rte_cache_aligned;	/* written here, read by any thread */
+	struct fm_reass_stats stats __rte_aligned(FM_LINE);	/* written here, read by any thread */
 };
 
 /* --- small tools --- */

@@ -19,7 +19,8 @@ static unsigned int parse_flags(const struct fm_reass *r, const struct rte_mbuf 
 	const uint64_t checksum = m->ol_flags & RTE_MBUF_F_RX_IP_CKSUM_MASK;
 	unsigned int flags = r->settings.short_chain ? FM_PARSE_SHORT_CHAIN : 0;
 
-	if (checksum == RTE_MBUF_F_RX_IP_CKSUM_GOOD)
+	/* NONE: the port has verified the packet, though the field is not to be trusted (rte_mbuf_core.h). */
+	if (checksum == RTE_MBUF_F_RX_IP_CKSUM_GOOD || checksum == RTE_MBUF_F_RX_IP_CKSUM_NONE)
 		flags |= FM_PARSE_CHECKSUM_GOOD;
 	else if (checksum == RTE_MBUF_F_RX_IP_CKSUM_BAD)
 		flags |= FM_PARSE_CHECKSUM_BAD;
@@ -81,11 +82,16 @@ static void done(struct fm_reass *r, struct rte_mbuf *m, struct fm_result *resul
 
 static void handle_atomic(struct fm_reass *r, struct item *item, struct fm_result *result)
 {
+	struct rte_mbuf *own = make_private(r, item->m), *m;
 	enum fm_outcome why;
-	struct rte_mbuf *m = fm_join_atomic(r, item->m, &item->frag, &result->whole[result->n_done], &why);
 
+	if (own == NULL) {
+		fm_drop(r, item->m, FM_NO_MBUF);
+		return;
+	}
+	m = fm_join_atomic(r, own, &item->frag, &result->whole[result->n_done], &why);
 	if (m == NULL)
-		fm_drop(r, item->m, why);
+		fm_drop(r, own, why);
 	else
 		done(r, m, result);
 }
@@ -185,12 +191,18 @@ static void note(struct fm_reass *r, struct fm_datagram *d, const struct fm_frag
 	}
 }
 
+/* A fragment that cannot be stored takes its datagram with it: all or nothing. */
+static void give_up(struct fm_reass *r, struct fm_datagram *d, struct rte_mbuf *m, enum fm_outcome why)
+{
+	fm_datagram_condemn(r, d, why);
+	fm_drop(r, m, why);
+}
+
 static void store(struct fm_reass *r, struct fm_datagram *d, struct item *item, struct fm_place *place, uint64_t now_tsc,
 		  struct fm_result *result)
 {
 	const bool last = completes(d, &item->frag);
-	const struct fm_extent extent = {
-		.m = item->m,
+	struct fm_extent extent = {
 		.offset = item->frag.offset,
 		.length = item->frag.length,
 		.payload_at = item->frag.payload_at,
@@ -200,18 +212,21 @@ static void store(struct fm_reass *r, struct fm_datagram *d, struct item *item, 
 
 	/* What completes a datagram is held by nobody: it needs no room. */
 	if (!last && fm_admit_more(r, d, item->m->nb_segs, now_tsc, &why) == FM_REFUSE) {
-		fm_datagram_condemn(r, d, why);
-		fm_drop(r, item->m, why);
+		give_up(r, d, item->m, why);
+		return;
+	}
+	extent.m = make_private(r, item->m);
+	if (extent.m == NULL) {
+		give_up(r, d, item->m, FM_NO_MBUF);
 		return;
 	}
 	if (!fm_extent_insert(r, d, place, &extent)) {
-		fm_datagram_condemn(r, d, FM_EVICTED_PROGRESS);
-		fm_drop(r, item->m, FM_EVICTED_PROGRESS);
+		give_up(r, d, extent.m, FM_EVICTED_PROGRESS);
 		return;
 	}
 	if (d->fragments > 0)
 		fm_admit_learn_gap(r, d, now_tsc);
-	fm_datagram_touch(r, d, item->m->nb_segs, now_tsc);
+	fm_datagram_touch(r, d, extent.m->nb_segs, now_tsc);
 	note(r, d, &item->frag);
 	if (last)
 		complete(r, d, result);
@@ -245,16 +260,10 @@ static struct fm_datagram *find_or_admit(struct fm_reass *r, struct item *item, 
 
 static void handle_fragment(struct fm_reass *r, struct item *item, uint64_t now_tsc, struct fm_result *result)
 {
-	struct rte_mbuf *m = make_private(r, item->m);
 	struct fm_datagram *d;
 	struct fm_place place;
 	enum fm_outcome why;
 
-	if (m == NULL) {
-		fm_drop(r, item->m, FM_NO_MBUF);
-		return;
-	}
-	item->m = m;
 	if (item->frag.atomic) {
 		handle_atomic(r, item, result);
 		return;
@@ -263,14 +272,13 @@ static void handle_fragment(struct fm_reass *r, struct item *item, uint64_t now_
 	if (d == NULL)
 		return;
 	fm_extent_find(r, d, item->frag.offset, &place);
-	why = judge(r, d, m, &item->frag, &place);
-	if (why == FM_OUTCOME_MAX) {
+	why = judge(r, d, item->m, &item->frag, &place);
+	if (why == FM_OUTCOME_MAX)
 		store(r, d, item, &place, now_tsc, result);
-		return;
-	}
-	if (why != FM_DUPLICATE)
-		fm_datagram_condemn(r, d, why);
-	fm_drop(r, m, why);
+	else if (why == FM_DUPLICATE)
+		fm_drop(r, item->m, why);
+	else
+		give_up(r, d, item->m, why);
 }
 
 /* Stage one: look at every frame; fragments go on, everything else is done with. */

@@ -17,26 +17,31 @@ struct sums {
 	uint64_t fragments, mbufs, live, condemned, nodes, steps;
 };
 
-static bool node_sound(const struct fm_reass *r, uint32_t n, uint8_t level, uint32_t low, uint32_t high, struct sums *sums,
-		       char *err, size_t err_len)
+/*
+ * `spine`: the node lies on the rightmost path. Everywhere else nodes must be as full as the slab's size and the tree's
+ * height rely on.
+ */
+static bool node_sound(const struct fm_reass *r, uint32_t n, uint8_t level, uint32_t low, uint32_t high, bool spine,
+		       struct sums *sums, char *err, size_t err_len)
 {
 	const union fm_node *node = &r->node[n];
 
 	SOUND(n != FM_NONE && n <= r->n_nodes);
 	sums->nodes++;
 	if (level == 0) {
-		SOUND(node->leaf.count >= 1 && node->leaf.count <= FM_LEAF_EXTENTS);
+		SOUND(node->leaf.count >= (spine ? 1 : 2) && node->leaf.count <= FM_LEAF_EXTENTS);
 		for (uint32_t i = 0; i < node->leaf.count; i++)
 			SOUND(node->leaf.extent[i].offset >= low && node->leaf.extent[i].offset < high);
 		return true;
 	}
-	SOUND(node->inner.count >= 1 && node->inner.count <= FM_INNER_CHILDREN);
+	SOUND(node->inner.count >= (spine ? 1 : FM_INNER_CHILDREN / 2) && node->inner.count <= FM_INNER_CHILDREN);
 	for (uint32_t i = 0; i < node->inner.count; i++) {
 		const uint32_t from = i == 0 ? low : node->inner.first[i];
 		const uint32_t to = i + 1 < node->inner.count ? node->inner.first[i + 1] : high;
 
 		SOUND(from >= low && to <= high && from < to);
-		if (!node_sound(r, node->inner.child[i], level - 1, from, to, sums, err, err_len))
+		if (!node_sound(r, node->inner.child[i], level - 1, from, to, spine && i + 1 == node->inner.count, sums, err,
+				err_len))
 			return false;
 	}
 	return true;
@@ -47,7 +52,7 @@ static bool extents_sound(const struct fm_reass *r, const struct fm_datagram *d,
 	uint32_t end = 0, bytes = 0, fragments = 0, mbufs = 0, last = FM_NONE;
 
 	SOUND(d->root != FM_NONE && d->height < FM_HEIGHT_MAX);
-	if (!node_sound(r, d->root, d->height, 0, FM_DATAGRAM_MAX, sums, err, err_len))
+	if (!node_sound(r, d->root, d->height, 0, FM_DATAGRAM_MAX, true, sums, err, err_len))
 		return false;
 	for (uint32_t n = fm_extent_first_leaf(r, d); n != FM_NONE; n = r->node[n].leaf.next) {
 		for (uint32_t i = 0; i < r->node[n].leaf.count; i++) {

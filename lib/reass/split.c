@@ -54,7 +54,7 @@ static uint32_t copy_options(uint8_t *to, const uint8_t *from, uint32_t len)
 	return n;
 }
 
-/* The headers, read from the datagram. `m` may be NULL when only lengths are wanted. */
+/* The datagram's own headers. */
 static void read_heads(const struct rte_mbuf *m, const struct fm_whole *w, struct heads *h)
 {
 	const uint32_t len = (uint32_t)w->l2_len + w->l3_len;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "bytes.h"
+#include "fm_split.h"
 #include "internal.h"
 #include "key.h"
 
@@ -38,6 +39,9 @@ static int check_params(const struct fm_reass_params *p, char *err, size_t err_l
 {
 	if (p->max_datagrams == 0 || p->max_datagrams > FM_NUMBER_MAX)
 		return fail(err, err_len, "max_datagrams: 1 to %d expected, got %u", FM_NUMBER_MAX, p->max_datagrams);
+	if (p->header_pool != NULL && rte_pktmbuf_data_room_size(p->header_pool) < RTE_PKTMBUF_HEADROOM + FM_HEADER_ROOM)
+		return fail(err, err_len, "header_pool: data room of %d expected, got %u", RTE_PKTMBUF_HEADROOM + FM_HEADER_ROOM,
+			    rte_pktmbuf_data_room_size(p->header_pool));
 	if (p->max_mbufs == 0 || p->max_mbufs > FM_NUMBER_MAX)
 		return fail(err, err_len, "max_mbufs: 1 to %d expected, got %u", FM_NUMBER_MAX, p->max_mbufs);
 	return check_settings(&p->settings, p->max_mbufs, err, err_len);

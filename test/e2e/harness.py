@@ -13,7 +13,7 @@ sys.path.insert(0, str(ROOT / 'tools'))
 from lab import appliance, capture, packet, tap, traffic       # noqa: E402 (the path comes first)
 from lab.netns import Bump                                      # noqa: E402
 
-__all__ = ['BINARY', 'FRAGMEND_PCAP', 'BumpTest', 'FullPools', 'appliance', 'capture', 'packet', 'tap', 'traffic',
+__all__ = ['BINARY', 'FRAGMEND_PCAP', 'ROOT', 'BumpTest', 'FullPools', 'appliance', 'capture', 'packet', 'tap', 'traffic',
            'wait_for']
 
 BINARY = os.environ.get('FRAGMEND', str(ROOT / 'build/app/fragmend'))
@@ -107,6 +107,14 @@ class BumpTest(FullPools, unittest.TestCase):
     def assertSoon(self, condition):
         """Of the counters."""
         self.assertTrue(wait_for(lambda: condition(self.app.counters())), self.app.counters())
+
+    def feed(self, wire, fragments, group=128):
+        """Send fragments as fast as fragmend takes them, so that no ring in front of it overflows."""
+        fragments, before = list(fragments), self.app.counters()['fragments_in']
+        for at in range(0, len(fragments), group):
+            wire.send(*fragments[at:at + group])
+            want = before + min(at + group, len(fragments))
+            self.assertSoon(lambda counters: counters['fragments_in'] >= want)
 
     def wires(self):
         """Raw sockets at both ends."""

@@ -23,6 +23,7 @@ class Console(BumpTest):
     def test_settings_stick(self):
         for name, value in (('timeout4', '1234'), ('timeout6', '4321'), ('max-fragments', '64'),
                             ('output', 'whole-only'), ('bypass', 'on'), ('verify-l4', 'on'), ('link-follow', 'on'),
+                            ('header-chain', 'off'),
                             ('budget', '777')):
             with self.subTest(name=name):
                 self.app.command('set %s %s' % (name, value))

@@ -1,8 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Bypass, start and stop, link-follow, several pairs and workers, loop."""
+import itertools
 import random
 import re
+import signal
 
 from harness import BumpTest, appliance, capture, packet, tap, traffic, wait_for
 from lab.netns import veth
@@ -60,6 +62,25 @@ class Modes(BumpTest):
         self.bump.sender.ip('addr', 'replace', self.bump.SENDER6 + '/64', 'dev', 's0', 'nodad')
         self.bump.resolve()
         self.assertGood(traffic.ping(self.bump.sender, self.bump.RECEIVER4, 5000))
+
+    def test_link_follow_lets_go(self):
+        """A kernel interface that was taken down is up again afterwards, however link-follow ends."""
+        drivers = (appliance.pcap_interface, appliance.xdp)
+        is_up = lambda: re.search(r'[<,]UP[,>]', self.bump.middle.ip('link', 'show', 'm1'))     # noqa: E731
+        ends = {'off': lambda: self.app.command('set link-follow off'),
+                'quit': lambda: self.assertEqual(self.app.stop('quit'), 0),
+                'off, quit': lambda: (self.app.command('set link-follow off'), self.app.stop('quit')),
+                'SIGTERM': lambda: self.assertEqual(self.app.stop(signal.SIGTERM), 0)}
+        for driver, (how, end) in itertools.product(drivers, ends.items()):
+            with self.subTest(driver=driver.__name__, how=how):
+                self.bump.sender.ip('link', 'set', 's0', 'up')
+                self.start('--link-follow', resolve=False, vdevs=[driver(0, 'm0'), driver(1, 'm1')])
+                self.assertTrue(is_up())
+                self.bump.sender.ip('link', 'set', 's0', 'down')
+                self.assertTrue(wait_for(lambda: not is_up()), 'm1 was not taken down')
+                end()
+                self.assertTrue(wait_for(is_up), 'm1 stays down')
+                self.app.close()
 
     def test_no_link_follow(self):
         self.start()

@@ -32,6 +32,7 @@ REFUSALS = {
     'cache too large': (USAGE, NULLS, ['--mbcache', '513'], ['mbcache', '512', '513']),
     'unknown output': (USAGE, NULLS, ['--output', 'jumbo'], ['output', 'jumbo', 'whole-only']),
     'unknown topology': (USAGE, NULLS, ['--port-topology', 'ring'], ['port-topology', 'ring', 'paired', 'loop']),
+    'header chain neither on nor off': (USAGE, NULLS, ['--header-chain', 'no'], ['header-chain', 'on or off', 'no']),
     'unknown clock': (USAGE, NULLS, ['--clock', 'sun'], ['clock', 'sun', 'tsc']),
     'budget over 100 %': (USAGE, NULLS, ['--budget', '101%'], ['budget', '101%']),
     'budget of 0': (USAGE, NULLS, ['--budget', '0'], ['budget']),

@@ -4,6 +4,7 @@
 import contextlib
 import os
 import pty
+import re
 import select
 import signal
 import subprocess
@@ -12,7 +13,7 @@ import termios
 import time
 import unittest
 
-from harness import BINARY, appliance, tap
+from harness import BINARY, ROOT, appliance, tap
 
 VDEVS = ('net_null0,no-rx=1', 'net_null1,no-rx=1')
 PROMPT = 'fragmend> '
@@ -120,6 +121,17 @@ class CommandFile(unittest.TestCase):
         self.assertEqual(code, 0)
         self.assertIn('DPDK', out)
         self.assertNotIn('Settings', out)
+
+    def test_shipped_files(self):
+        for name in ('lab.cmd', 'inline.cmd'):
+            with self.subTest(name=name):
+                path = ROOT / 'config' / name
+                code, out, err = console(b'show config\n', '--cmdline-file', str(path))
+                self.assertEqual(code, 0, err)
+                settings = re.findall(r'(?m)^set (\S+) (\S+)$', path.read_text())
+                self.assertGreater(len(settings), 5)
+                for setting, value in settings:
+                    self.assertRegex(out, r'(?m)^  %s +%s ' % (setting, value))
 
     def test_saved_settings_come_back(self):
         with tempfile.TemporaryDirectory(prefix='fragmend-test-') as folder:

@@ -15,6 +15,9 @@ enum {
 	NEXT_FRAGMENT = 44,
 	NEXT_ESP = 50,
 	NEXT_AH = 51,
+	NEXT_IPV4 = 4,
+	NEXT_IPV6 = 41,
+	NEXT_GRE = 47,
 	NEXT_ICMPV6 = 58,
 	NEXT_DESTINATION = 60,
 	NEXT_SCTP = 132,
@@ -73,7 +76,12 @@ static uint32_t upper_len(uint8_t type)
 	case NEXT_DCCP:
 		return 12;
 	case NEXT_ICMPV6:
+	case NEXT_GRE:
 		return 4;
+	case NEXT_IPV4:
+		return 20;
+	case NEXT_IPV6:
+		return 40;
 	default:
 		return 0;
 	}

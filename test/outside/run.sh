@@ -65,7 +65,7 @@ compile_static() {
 
 # shellcheck disable=SC2046
 compile_cxx() {
-	printf '#include <fm_reass.h>\n#include <fm_split.h>\nint main() { return fm_reass_memsize(0) != 0; }\n' \
+	printf '#include <fragmend/fm_reass.h>\n#include <fragmend/fm_split.h>\nint main() { return fm_reass_memsize(0) != 0; }\n' \
 		>"$work/headers.cc"
 	${CXX:-c++} -Wall -Wextra -Werror -c "$work/headers.cc" -o "$work/headers.o" \
 		$(flags --cflags libfragmend libdpdk)

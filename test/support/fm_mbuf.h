@@ -20,7 +20,7 @@ void fm_test_pool_free(struct rte_mempool *pool);
 
 /* A frame in one mbuf, or cut into segments of `segment` bytes (0: one). The pool's data room must be large enough. */
 struct rte_mbuf *fm_test_mbuf(struct rte_mempool *pool, const void *frame, uint32_t len, uint32_t segment);
-/* The bytes of a chain, in a malloc()ed buffer. */
+/* The bytes of a chain, in a malloc()ed buffer; asserts that pkt_len and nb_segs are true. */
 uint8_t *fm_test_bytes(const struct rte_mbuf *m, uint32_t *len);
 
 #endif

@@ -131,6 +131,36 @@ static void modes(void **state)
 	desk_assert_sent(d, 2 + 3 + 3);
 }
 
+/* RFC 791: what came with DF may be cut, but not smaller than it came. */
+static void dont_fragment(void **state)
+{
+	struct desk *d = *state;
+	struct fm_test_frag frag = bed_ipv4(1, 0, 0, false);
+
+	/* The longest fragments are of 1,020 bytes, IP header included. */
+	frag.dont_fragment = true;
+	d->e.limits.mtu = 1020;
+	desk_datagram(d, &frag, 3000, 1000, FM_OUTPUT_WHOLE_OR_REFRAGMENT, 0);
+	fm_egress_flush(&d->e, 0);
+	assert_int_equal(desk_count(d, FM_SENT_REFRAGMENTED), 1);
+	desk_assert_sent(d, 3);
+	d->e.limits.mtu = 1019;
+	desk_datagram(d, &frag, 3000, 1000, FM_OUTPUT_WHOLE_OR_REFRAGMENT, 0);
+	desk_datagram(d, &frag, 3000, 1000, FM_OUTPUT_REFRAGMENT, 0);
+	assert_int_equal(desk_count(d, FM_TOO_BIG_FOR_EGRESS), 2);
+	/* So does a driver that carries less than the MTU. */
+	d->e.limits.mtu = 1500;
+	d->e.limits.frame_max = 14 + 1019;
+	desk_datagram(d, &frag, 3000, 1000, FM_OUTPUT_REFRAGMENT, 0);
+	assert_int_equal(desk_count(d, FM_TOO_BIG_FOR_EGRESS), 3);
+	/* Without DF it is cut. */
+	frag.dont_fragment = false;
+	desk_datagram(d, &frag, 3000, 1000, FM_OUTPUT_REFRAGMENT, 0);
+	fm_egress_flush(&d->e, 0);
+	assert_int_equal(desk_count(d, FM_SENT_REFRAGMENTED), 2);
+	desk_assert_sent(d, 3 + 4);
+}
+
 /* There is nothing to cut in an atomic fragment (RFC 6946). */
 static void atomic_stays_whole(void **state)
 {
@@ -247,6 +277,7 @@ int main(void)
 		DESK_TEST(no_mbuf_for_pieces),
 		DESK_TEST(too_long_for_one_segment),
 		DESK_TEST(modes),
+		DESK_TEST(dont_fragment),
 		DESK_TEST(atomic_stays_whole),
 		DESK_TEST(frames_the_port_cannot_carry),
 		DESK_TEST(mtu_without_room_for_payload),

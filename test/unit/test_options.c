@@ -60,6 +60,17 @@ static void defaults(void **state)
 	assert_int_equal(o.config.settings.output, FM_OUTPUT_WHOLE_OR_REFRAGMENT);
 	assert_int_equal(o.config.settings.budget_mbufs, 0);
 	assert_int_equal(o.config.budget_percent, 0);
+	assert_int_equal(o.config.total_num_mbufs, 0);
+	assert_true(o.config.settings.header_chain);
+	assert_false(o.config.settings.verify_l4);
+}
+
+/* A switch that is on by itself takes a word. */
+static void header_chain(void **state)
+{
+	(void)state;
+	assert_false(accept_line("--header-chain off").config.settings.header_chain);
+	assert_true(accept_line("--header-chain on").config.settings.header_chain);
 }
 
 static void everything(void **state)
@@ -164,6 +175,8 @@ static const struct refusal refusals[] = {
 	{ "--timeout6 120001", "--timeout6 must be 1..120000 ms, got \"120001\"" },
 	{ "--max-fragments 1", "--max-fragments must be 2..8192 fragments, got \"1\"" },
 	{ "--verify-l4=on", "--verify-l4=on is no option of fragmend, or takes no value; see --help" },
+	{ "--header-chain", "--header-chain needs a value" },
+	{ "--header-chain no", "--header-chain must be on or off, got \"no\"" },
 	{ "--clock sun", "--clock must be tsc or rx-timestamp, got \"sun\"" },
 	{ "--port-topology ring", "--port-topology must be paired or loop, got \"ring\"" },
 	{ "--output jumbo", "--output must be whole-or-refragment, whole-only or refragment, got \"jumbo\"" },
@@ -209,7 +222,9 @@ static void budget_refused(void **state)
 static void help_names_every_option(void **state)
 {
 	static const char *const some[] = { "-i, --interactive", "--mtu PORT=BYTES", "--budget N|P%", "--verify-l4\n",
-					    "1..120000 ms, default 2000.", "--output whole-or-refragment|" };
+					    "1..120000 ms, default 2000.", "--output whole-or-refragment|",
+					    "1..256, default 32.", "0..512, default 250.", "default 2176.",
+					    "default 32767, fewer", "--header-chain on|off\n", "on or off, default on." };
 	char *text = NULL;
 	size_t len = 0;
 	FILE *out = open_memstream(&text, &len);
@@ -229,6 +244,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(defaults),
 		cmocka_unit_test(everything),
+		cmocka_unit_test(header_chain),
 		cmocka_unit_test(seed_of_zero_is_a_seed),
 		cmocka_unit_test(budget_in_percent),
 		cmocka_unit_test(by_port),

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "plan.h"
+#include "rss.h"
 
 static struct fm_plan ports(uint16_t n, uint16_t workers, uint16_t queues, bool by_address)
 {
@@ -79,18 +80,50 @@ static void loop(void **state)
 	assert_int_equal(plan.port[2].peer, 2);
 }
 
-static void pairs_go_round(void **state)
+/* Ports that cannot spread: no worker is idle while another one polls two of them. */
+static void ports_go_round(void **state)
 {
 	struct fm_plan plan = ports(8, 3, 4, false);
 
 	(void)state;
 	assert_int_equal(fm_plan_make(&plan, NULL, 0), 0);
 	assert_sound(&plan);
-	for (uint16_t pair = 0; pair < 4; pair++) {
-		assert_int_equal(fm_plan_worker(&plan, 2 * pair, 0), pair % 3);
-		/* Both directions at one place: what one of them has warm, the other finds warm. */
-		assert_int_equal(fm_plan_worker(&plan, 2 * pair + 1, 0), pair % 3);
-	}
+	for (uint16_t p = 0; p < 8; p++)
+		assert_int_equal(fm_plan_worker(&plan, p, 0), p % 3);
+}
+
+static void one_pair_two_workers(void **state)
+{
+	struct fm_plan plan = ports(2, 2, 1, false);
+
+	(void)state;
+	assert_int_equal(fm_plan_make(&plan, NULL, 0), 0);
+	assert_sound(&plan);
+	assert_int_equal(fm_plan_queues_of(&plan, 0, 0), 1);
+	assert_int_equal(fm_plan_queues_of(&plan, 1, 1), 1);
+	assert_int_equal(plan.port[0].nb_txq, 1);
+	assert_int_equal(plan.port[1].nb_txq, 1);
+}
+
+/* Fragments alone are not enough: all else would stay on queue 0. */
+static void which_hashes_spread_by_address(void **state)
+{
+	const uint64_t fragments = RTE_ETH_RSS_FRAG_IPV4 | RTE_ETH_RSS_FRAG_IPV6;
+	const uint64_t ports = RTE_ETH_RSS_NONFRAG_IPV4_TCP | RTE_ETH_RSS_NONFRAG_IPV4_UDP |
+			       RTE_ETH_RSS_NONFRAG_IPV6_TCP | RTE_ETH_RSS_NONFRAG_IPV6_UDP;
+
+	(void)state;
+	assert_false(fm_rss_by_address(0));
+	assert_false(fm_rss_by_address(ports));
+	assert_false(fm_rss_by_address(fragments));
+	assert_false(fm_rss_by_address(fragments | ports));
+	assert_false(fm_rss_by_address(fragments | RTE_ETH_RSS_IPV4));
+	assert_false(fm_rss_by_address(fragments | RTE_ETH_RSS_IPV6));
+	assert_true(fm_rss_by_address(RTE_ETH_RSS_IPV4 | RTE_ETH_RSS_IPV6));
+	assert_true(fm_rss_by_address(RTE_ETH_RSS_IPV4 | RTE_ETH_RSS_IPV6 | fragments | ports));
+	/* None of what is asked for has ports in it. */
+	assert_true((FM_RSS_ADDRESSES & ports) == 0);
+	assert_true((FM_RSS_ADDRESSES & fragments) == fragments);
 }
 
 static void queue_for_each_worker(void **state)
@@ -248,7 +281,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_worker),
 		cmocka_unit_test(loop),
-		cmocka_unit_test(pairs_go_round),
+		cmocka_unit_test(ports_go_round),
+		cmocka_unit_test(one_pair_two_workers),
+		cmocka_unit_test(which_hashes_spread_by_address),
 		cmocka_unit_test(queue_for_each_worker),
 		cmocka_unit_test(fewer_queues_than_workers),
 		cmocka_unit_test(peer_with_few_tx_queues),

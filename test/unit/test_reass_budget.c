@@ -304,9 +304,13 @@ static void condemned_keys_run_out(void **state)
 	assert_int_equal(bed_count(&bed, FM_REFUSED_BUDGET), 1999);
 	assert_true(fm_reass_stats(bed.reass)->condemned > 0);
 	assert_true(fm_reass_stats(bed.reass)->condemned < 1999);
-	/* The youngest is remembered. */
-	send_part(&bed, 1999, 1);
-	assert_int_equal(bed_count(&bed, FM_CONDEMNED), 1);
+	/* The young ones are remembered, */
+	for (uint32_t i = 1990; i < 2000; i++)
+		send_part(&bed, i, 1);
+	assert_int_equal(bed_count(&bed, FM_CONDEMNED), 10);
+	/* the old ones are not: refused anew. */
+	send_part(&bed, 1, 1);
+	assert_int_equal(bed_count(&bed, FM_REFUSED_BUDGET), 2000);
 	assert_int_equal(held_of(&bed, 0), 1);
 	bed_fini(&bed);
 }

@@ -4,12 +4,28 @@
 
 enum { PIECE = 8, PIECES = 8190, TOTAL = PIECE * (PIECES - 1) + 3, BUDGET = 4096, CHECK_EVERY = 701 };
 
-enum order { IN_ORDER, REVERSED, EVENS_THEN_ODDS, OUTSIDE_IN, INSIDE_OUT, STRIDE, SHUFFLED, ORDERS };
+enum order {
+	IN_ORDER, REVERSED, EVENS_THEN_ODDS, OUTSIDE_IN, INSIDE_OUT, STRIDE, SHUFFLED,
+	/* These insert at the end of nodes that are not the last: where each split leaves a nearly empty node, the tree
+	 * grows without bound in height, and past its slab. */
+	LAST_FIRST, BLOCKS_BACKWARDS, BLOCKS_IN_BLOCKS_BACKWARDS,
+	ORDERS
+};
 
 static uint32_t next_random(uint32_t *state)
 {
 	*state = *state * 1664525 + 1013904223;
 	return *state >> 8;
+}
+
+/* Blocks from the last to the first, each in ascending order. */
+static uint32_t backwards(uint32_t i, uint32_t n, uint32_t block)
+{
+	const uint32_t blocks = (n + block - 1) / block, short_by = blocks * block - n;
+	const uint32_t at = i + (i >= block - short_by ? short_by : 0);
+
+	/* The last block is the short one, and comes first. */
+	return (blocks - 1 - at / block) * block + (i < block - short_by ? i : at % block);
 }
 
 static void fill_order(uint32_t *order, uint32_t n, enum order how)
@@ -25,6 +41,9 @@ static void fill_order(uint32_t *order, uint32_t n, enum order how)
 			[OUTSIDE_IN] = inside,
 			[STRIDE] = (uint32_t)((uint64_t)i * 4099 % n),
 			[SHUFFLED] = i,
+			[LAST_FIRST] = i == 0 ? n - 1 : i - 1,
+			[BLOCKS_BACKWARDS] = backwards(i, n, 90),
+			[BLOCKS_IN_BLOCKS_BACKWARDS] = backwards(backwards(i, n, 600), n, 30),
 		};
 
 		if (how == INSIDE_OUT)

@@ -151,30 +151,50 @@ static void without_a_header_pool(void **state)
 	free(memory);
 }
 
-/* A pool whose mbufs are too small for a header is as good as none; nothing is written past their end. */
+/* A pool whose mbufs are too small for the longest header is refused at once, by name. */
 static void header_pool_with_too_little_room(void **state)
 {
+	static const uint16_t least = RTE_PKTMBUF_HEADROOM + FM_HEADER_ROOM;
 	struct fm_reass_params params = bed_params();
-	const struct fm_test_frag first = bed_ipv4(1, 0, 64, true), last = bed_ipv4(1, 64, 64, false);
-	struct rte_mempool *pool = fm_test_pool(64, 2048);
-	struct bed bed = {.pool = pool, .segment = 30};
-	struct fm_reass *reass;
-	struct fm_result result;
-	struct rte_mbuf *in[2];
+	struct fm_reass *reass = NULL;
 	void *memory = NULL;
+	char err[200] = "";
 
 	(void)state;
-	params.header_pool = fm_test_pool(16, RTE_PKTMBUF_HEADROOM + 20);
 	assert_int_equal(posix_memalign(&memory, RTE_CACHE_LINE_SIZE, fm_reass_memsize(&params)), 0);
-	assert_int_equal(fm_reass_init(memory, &params, &reass, NULL, 0), 0);
-	in[0] = bed_mbuf(&bed, &first);
-	in[1] = bed_mbuf(&bed, &last);
-	fm_reass_burst(reass, in, 2, 0, 1000, &result);
-	assert_int_equal(result.n_done, 0);
-	assert_int_equal(fm_reass_stats(reass)->count[FM_NO_MBUF], 2);
-	fm_test_pool_free(pool);
+	params.header_pool = fm_test_pool(16, least - 1);
+	assert_int_equal(fm_reass_init(memory, &params, &reass, err, sizeof(err)), -EINVAL);
+	assert_non_null(strstr(err, "header_pool"));
+	assert_int_equal(fm_reass_memsize(&params), 0);
+	assert_null(reass);
+	fm_test_pool_free(params.header_pool);
+	params.header_pool = fm_test_pool(16, least);
+	assert_int_equal(fm_reass_init(memory, &params, &reass, err, sizeof(err)), 0);
 	fm_test_pool_free(params.header_pool);
 	free(memory);
+}
+
+/* A fragment that cannot be stored for want of an mbuf takes its datagram with it, and only its own. */
+static void no_mbuf_condemns(void **state)
+{
+	const struct fm_test_frag first = bed_ipv4(1, 0, 64, true), last = bed_ipv4(1, 64, 64, false);
+	const struct fm_test_frag other = bed_ipv4(2, 0, 64, true);
+	struct rte_mbuf *m;
+	struct bed bed;
+
+	(void)state;
+	bed_init(&bed);
+	bed_send(&bed, &first);
+	bed_send(&bed, &other);
+	m = shared(&bed, &last);
+	fm_test_pool_limit(bed.header_pool, 0);
+	bed_send_mbufs(&bed, &m, 1, BED_PORT);
+	assert_int_equal(bed_count(&bed, FM_NO_MBUF), 2);
+	bed_send(&bed, &last);
+	assert_int_equal(bed_count(&bed, FM_CONDEMNED), 1);
+	assert_int_equal(bed_held(&bed), 1);
+	rte_pktmbuf_free(m);
+	bed_fini(&bed);
 }
 
 /* The callback sees each dropped fragment once, with its reason; what is delivered it never sees. */
@@ -255,6 +275,7 @@ int main(void)
 		cmocka_unit_test(no_mbuf_for_a_shared_or_atomic_one),
 		cmocka_unit_test(without_a_header_pool),
 		cmocka_unit_test(header_pool_with_too_little_room),
+		cmocka_unit_test(no_mbuf_condemns),
 		cmocka_unit_test(every_drop_is_reported),
 		cmocka_unit_test(empty_burst),
 		cmocka_unit_test(largest_burst),

@@ -65,6 +65,7 @@ static void defaults(void **state)
 	assert_int_equal(settings.max_fragments, 128);
 	assert_int_equal(settings.output, FM_OUTPUT_WHOLE_OR_REFRAGMENT);
 	assert_false(settings.verify_l4);
+	assert_true(settings.header_chain);
 	assert_false(settings.bypass);
 	assert_false(settings.link_follow);
 }

@@ -160,7 +160,8 @@ static void datagrams(void **state)
 	view->vlan[0] = 100;
 	view->vlan[1] = 0;
 	view->cold = true;
-	hold(1, 6, 3);
+	hold(1, 6, 3)->fragments = 1;
+	fake_door.view[1][1].held_mbufs = 1;
 	assert_int_equal(shell_run(f, "show reassembly datagrams top 3"), 0);
 	assert_non_null(at = strstr(f->text, "10.0.0.1 > 10.0.0.9\n"));
 	assert_non_null(at = strstr(at, "10.0.0.1 > 10.0.0.7\n"));
@@ -172,6 +173,7 @@ static void datagrams(void **state)
 	assert_non_null(strstr(at, "\n3 of 4 held datagrams, oldest first\n"));
 	assert_int_equal(shell_run(f, "show reassembly datagrams"), 0);
 	assert_non_null(strstr(f->text, "a00:1:: > a00:3::\n    id 0x00001234, port 0\n"));
+	assert_non_null(strstr(f->text, "\n    1 fragment, 1 mbuf, 2960 bytes"));
 	fake_door.datagrams_error = -ETIMEDOUT;
 	assert_int_equal(shell_run(f, "show reassembly datagrams"), -ETIMEDOUT);
 }
