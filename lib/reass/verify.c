@@ -10,12 +10,16 @@ enum {
 	PROTO_UDP = 17,
 	PROTO_ROUTING = 43,
 	PROTO_ICMPV6 = 58,
+	PROTO_DESTINATION = 60,
 	PROTO_SCTP = 132,
 	SCTP_CHECKSUM_AT = 8,
 	OPTION_END = 0,
 	OPTION_NOP = 1,
 	OPTION_LSRR = 131,
 	OPTION_SSRR = 137,
+	OPTION6_PAD1 = 0,
+	OPTION6_HOME_ADDRESS = 201,
+	EXT_LEN_MAX = 2048,
 };
 
 /* Bytes of a chain that lie together. */
@@ -93,7 +97,24 @@ static bool has_source_route(const struct rte_mbuf *m, const struct fm_whole *wh
 	return false;
 }
 
-/* Where the upper layer begins and what it is; false: behind headers that hide it (ESP), or a source route on its way. */
+/*
+ * RFC 6275 11.3.1: with a Home Address option in the packet, the pseudo-header holds that address, not the header's source.
+ * The option need not be parsed to the last: a packet that has one is left alone.
+ */
+static bool has_home_address(const struct rte_mbuf *m, uint32_t at, uint32_t len)
+{
+	uint8_t buf[EXT_LEN_MAX];
+	const uint8_t *p = len > sizeof(buf) ? NULL : rte_pktmbuf_read(m, at, len, buf);
+
+	if (p == NULL)
+		return false;
+	for (uint32_t i = 2; i + 2 <= len; i += p[i] == OPTION6_PAD1 ? 1 : 2U + p[i + 1])
+		if (p[i] == OPTION6_HOME_ADDRESS)
+			return true;
+	return false;
+}
+
+/* Where the upper layer begins and what it is; false: its pseudo-header is not in the headers. */
 static bool find_upper(const struct rte_mbuf *m, const struct fm_whole *whole, uint8_t *proto, uint32_t *at)
 {
 	uint8_t buf[4], type;
@@ -121,6 +142,8 @@ static bool find_upper(const struct rte_mbuf *m, const struct fm_whole *whole, u
 		len = fm_ipv6_ext_len(type, p, proto);
 		if (len == 0)
 			break;
+		if (type == PROTO_DESTINATION && has_home_address(m, *at, len))
+			return false;
 		type = *proto;
 		*at += len;
 	}

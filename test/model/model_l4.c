@@ -54,7 +54,20 @@ static bool udp_good(const uint8_t *ip, uint8_t family, const uint8_t *l4, uint3
 	return sum_good(ip, family, L4_UDP, l4, model_get16(l4 + 4));
 }
 
-/* What the chain of an IPv6 packet leads to, and where it starts. */
+/* A Home Address option (RFC 6275) takes the place of the source in the pseudo-header. */
+static bool has_home_address(const uint8_t *ext, uint32_t len)
+{
+	uint32_t at = 2;
+
+	while (at + 2 <= len) {
+		if (ext[at] == 201)
+			return true;
+		at += ext[at] == 0 ? 1U : 2U + ext[at + 1];
+	}
+	return false;
+}
+
+/* What the chain of an IPv6 packet leads to, and where it starts; 59 (nothing) if that cannot be verified. */
 static uint8_t ipv6_upper(const uint8_t *ip, uint32_t ip_len, uint32_t *at)
 {
 	uint8_t type = ip[6];
@@ -62,8 +75,11 @@ static uint8_t ipv6_upper(const uint8_t *ip, uint32_t ip_len, uint32_t *at)
 	*at = 40;
 	while (*at + 2 <= ip_len && model_ext_len(type, ip + *at) != 0) {
 		const uint8_t next = ip[*at];
+		const uint32_t len = model_ext_len(type, ip + *at);
 
-		*at += model_ext_len(type, ip + *at);
+		if (type == 60 && *at + len <= ip_len && has_home_address(ip + *at, len))
+			return 59;
+		*at += len;
 		type = next;
 	}
 	return type;

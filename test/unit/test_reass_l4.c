@@ -251,6 +251,29 @@ static void source_routes_are_not_judged(void **state)
 	bed_fini(&bed);
 }
 
+/* RFC 6275 11.3.1: with a Home Address option the pseudo-header's source is not in the header. */
+static void home_addresses_are_not_judged(void **state)
+{
+	/* Destination options: next header, length, PadN of 2, Home Address of 16 bytes. */
+	uint8_t home[24] = {44, 2, 1, 0, 201, 16, 0xfd};
+	struct fm_test_frag ipv6 = bed_ipv6(0, 0, 0, false);
+	uint8_t l4[LENGTH];
+	struct bed bed;
+
+	(void)state;
+	init(&bed);
+	make(l4, LENGTH, 6, UDP);
+	l4[20] ^= 1;
+	ipv6.options = home;
+	ipv6.options_len = sizeof(home);
+	ipv6.first_ext = DESTINATION;
+	assert_true(delivered(&bed, ipv6, l4, LENGTH));
+	/* The same bytes as another option say nothing about addresses. */
+	home[4] = 202;
+	assert_false(delivered(&bed, ipv6, l4, LENGTH));
+	bed_fini(&bed);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -261,6 +284,7 @@ int main(void)
 		cmocka_unit_test(other_protocols),
 		cmocka_unit_test(behind_extension_headers),
 		cmocka_unit_test(source_routes_are_not_judged),
+		cmocka_unit_test(home_addresses_are_not_judged),
 	};
 
 	return cmocka_run_group_tests_name("reassembly: transport checksums", tests, NULL, NULL);
