@@ -27,7 +27,8 @@ enum fm_verdict fm_frame_parse(const uint8_t *data, uint32_t len, uint32_t frame
 		if (len < at + FM_VLAN_LEN)
 			return len < frame_len ? FM_VERDICT_MORE : FM_VERDICT_PASS;
 		/* Priority and DEI do not tell datagrams apart. */
-		word |= (uint64_t)(fm_get16(data + at) & 0xfff) << (tags == 0 ? FM_KEY_OUTER_SHIFT : FM_KEY_INNER_SHIFT);
+		word |= (uint64_t)(fm_get16(data + at) & 0xfff)
+			<< (tags == 0 ? FM_KEY_OUTER_SHIFT : FM_KEY_INNER_SHIFT);
 		type = fm_get16(data + at + 2);
 		at += FM_VLAN_LEN;
 		tags++;

@@ -84,8 +84,8 @@ enum fm_verdict fm_frame_parse(const uint8_t *data, uint32_t len, uint32_t frame
 			       struct fm_frag *frag, enum fm_outcome *why);
 
 /*
- * The two families behind fm_frame_parse(): `data`, `len` and `frame_len` count from the IP header; frag->l2_len and the
- * upper half of key.word[0] (port and VLANs) are set, the rest of the key is 0.
+ * The two families behind fm_frame_parse(): `data`, `len` and `frame_len` count from the IP header; frag->l2_len and
+ * the upper half of key.word[0] (port and VLANs) are set, the rest of the key is 0.
  */
 enum fm_verdict fm_ipv4_parse(const uint8_t *data, uint32_t len, uint32_t frame_len, unsigned int flags,
 			      struct fm_frag *frag, enum fm_outcome *why);

@@ -136,7 +136,8 @@ static enum fm_verdict check_chain(const uint8_t *data, uint32_t len, uint32_t l
 		return FM_VERDICT_MORE;
 	if (end == CHAIN_STOPS && chain.type == NEXT_FRAGMENT)
 		return drop(why, FM_NESTED);
-	/* RFC 7112 5: a first fragment holds the whole chain, upper-layer header included. An atomic one is whole anyway. */
+	/* RFC 7112 5: a first fragment holds the whole chain, upper-layer header included. An atomic one is whole
+	 * anyway. */
 	if (!frag->atomic && !(flags & FM_PARSE_SHORT_CHAIN) &&
 	    (end == CHAIN_CUT || chain.at + upper_len(chain.type) > limit))
 		return drop(why, FM_HEADER_CHAIN);

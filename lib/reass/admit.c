@@ -2,16 +2,17 @@
 /*
  * What happens at the budget.
  *
- * All or nothing: a datagram that is refused or evicted is condemned, so nothing is stored for one that cannot complete.
- * Cold datagrams go first, the one idle for longest before all; then, to let admitted ones grow, the one with least
- * progress. A new datagram never displaces a warm one. Every decision looks at the heads of FM_STEPS lists, no further.
+ * All or nothing: a datagram that is refused or evicted is condemned, so nothing is stored for one that cannot
+ * complete. Cold datagrams go first, the one idle for longest before all; then, to let admitted ones grow, the one with
+ * least progress. A new datagram never displaces a warm one. Every decision looks at the heads of FM_STEPS lists, no
+ * further.
  */
 #include "internal.h"
 
 enum {
-	GAP_SHIFT = 6,		/* a fragment's weight in the learned gap: 1/64, as deviation and mean are in TCP's RTO */
-	PATIENCE = 8,		/* deviations from the mean gap until a datagram is cold */
-	FLOOR_SHIFT = 10,	/* and never before 1/1024 of the timeout: a burst is no silence */
+	GAP_SHIFT = 6,    /* a fragment's weight in the learned gap: 1/64, as deviation and mean are in TCP's RTO */
+	PATIENCE = 8,     /* deviations from the mean gap until a datagram is cold */
+	FLOOR_SHIFT = 10, /* and never before 1/1024 of the timeout: a burst is no silence */
 };
 
 static uint64_t cold_after_tsc(const struct fm_reass *r, enum fm_family_index family)
@@ -53,7 +54,8 @@ static struct fm_datagram *idle_longest(const struct fm_reass *r, const struct f
 		if (n == FM_NONE)
 			continue;
 		d = fm_entry(r, n);
-		if (oldest == NULL || fm_elapsed(d->last_seen_tsc, now_tsc) > fm_elapsed(oldest->last_seen_tsc, now_tsc))
+		if (oldest == NULL ||
+		    fm_elapsed(d->last_seen_tsc, now_tsc) > fm_elapsed(oldest->last_seen_tsc, now_tsc))
 			oldest = d;
 	}
 	return oldest;

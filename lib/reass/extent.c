@@ -166,7 +166,8 @@ static uint32_t leaf_split(struct fm_reass *r, uint32_t left_number, uint32_t at
 }
 
 /* Tell the levels above of a new node to the right of the path. */
-static void grow(struct fm_reass *r, struct fm_datagram *d, const struct fm_place *place, uint16_t first, uint32_t child)
+static void grow(struct fm_reass *r, struct fm_datagram *d, const struct fm_place *place, uint16_t first,
+		 uint32_t child)
 {
 	struct fm_inner *root;
 	uint32_t old_root = d->root;

@@ -3,8 +3,8 @@
  * fm_reass: IP fragment reassembly for DPDK programs.
  *
  * One table per thread: nothing in here takes a lock or an atomic read-modify-write, and one thread calls all functions
- * of one table unless a function says otherwise. Memory, time, secret and mbufs are passed in; nothing is allocated after
- * fm_reass_init(), nothing is logged, no EAL call is made.
+ * of one table unless a function says otherwise. Memory, time, secret and mbufs are passed in; nothing is allocated
+ * after fm_reass_init(), nothing is logged, no EAL call is made.
  *
  *	void *memory = rte_malloc_socket("reass", fm_reass_memsize(&params), 64, socket);
  *	struct fm_reass *reass;
@@ -16,8 +16,9 @@
  *		... send result.pass[0..n_pass) and result.done[0..n_done) ...
  *	}
  *
- * It follows RFC 791, 1122 3.3.2, 3168 5.3, 5722 (for both families), 6864, 6946, 7112 and 8200 4.5, except that it sends no ICMP
- * and that its timeouts are the caller's: it works in transit, where the receiver's own reassembly is the one the RFCs speak of.
+ * It follows RFC 791, 1122 3.3.2, 3168 5.3, 5722 (for both families), 6864, 6946, 7112 and 8200 4.5, except that it
+ * sends no ICMP and that its timeouts are the caller's: it works in transit, where the receiver's own reassembly is the
+ * one the RFCs speak of.
  */
 #ifndef FM_REASS_H
 #define FM_REASS_H
@@ -51,7 +52,7 @@ struct fm_reass_settings {
 	uint32_t budget_mbufs;			/* mbufs (segments) held at most; 1..max_mbufs */
 	uint16_t max_fragments;			/* per datagram; FM_FRAGMENTS_MIN..FM_FRAGMENTS_MAX */
 	bool verify_l4;				/* drop joined datagrams with a wrong transport checksum */
-	bool short_chain;			/* accept first IPv6 fragments without the whole header chain (RFC 7112) */
+	bool short_chain; /* accept first IPv6 fragments without the whole header chain (RFC 7112) */
 };
 
 struct fm_reass_params {
@@ -61,12 +62,13 @@ struct fm_reass_params {
 	uint8_t secret[FM_SECRET_LEN];		/* hash key: random bytes nobody else knows */
 	/*
 	 * For the few headers that cannot be rewritten in place (shared, external or indirect mbufs, headers split over
-	 * segments). NULL: such datagrams are dropped, FM_NO_MBUF. Data room: FM_HEADER_ROOM (fm_split.h) behind the headroom, or more.
+	 * segments). NULL: such datagrams are dropped, FM_NO_MBUF. Data room: FM_HEADER_ROOM (fm_split.h) behind the
+	 * headroom, or more.
 	 */
 	struct rte_mempool *header_pool;
 	/*
-	 * Called for each fragment frame just before it is freed, whole and unchanged, except where it was joined; may be
-	 * NULL. Must not keep or change the mbuf. For capture.
+	 * Called for each fragment frame just before it is freed, whole and unchanged, except where it was joined; may
+	 * be NULL. Must not keep or change the mbuf. For capture.
 	 */
 	void (*dropped)(void *arg, const struct rte_mbuf *m, enum fm_outcome why);
 	void *dropped_arg;
@@ -95,7 +97,8 @@ struct fm_result {
 
 /*
  * Written by the owner of the table, each field with one relaxed store; any thread may read it. At every quiet moment
- * fragments_in = sum of count[] over unit FRAGMENT + held_fragments, and frames_in = fragments_in + sum over unit FRAME.
+ * fragments_in = sum of count[] over unit FRAGMENT + held_fragments, and frames_in = fragments_in + sum over unit
+ * FRAME.
  */
 struct fm_reass_stats {
 	uint64_t frames_in;
@@ -140,7 +143,8 @@ size_t fm_reass_memsize(const struct fm_reass_params *params);
  * @param err      receives one sentence on failure; may be NULL
  * @return 0; -EINVAL: a parameter is out of range (named in err)
  */
-int fm_reass_init(void *memory, const struct fm_reass_params *params, struct fm_reass **reass, char *err, size_t err_len);
+int fm_reass_init(void *memory, const struct fm_reass_params *params, struct fm_reass **reass, char *err,
+		  size_t err_len);
 
 /*
  * Take new settings; the budget shrinks at once (cold datagrams go first, then those with least progress).
@@ -161,8 +165,9 @@ void fm_reass_burst(struct fm_reass *reass, struct rte_mbuf *const *in, uint16_t
 		    struct fm_result *result);
 
 /*
- * Free what has timed out (RFC 8200 4.5: counted from the first fragment that came). Call it between bursts, with traffic or
- * without, often enough and with a limit high enough to keep up: no more datagrams time out than fragments come in.
+ * Free what has timed out (RFC 8200 4.5: counted from the first fragment that came). Call it between bursts, with
+ * traffic or without, often enough and with a limit high enough to keep up: no more datagrams time out than fragments
+ * come in.
  *
  * @param max_datagrams  free no more than so many; the families take turns at being first
  * @return               how many expired; == max_datagrams: there may be more

@@ -15,7 +15,8 @@ extern "C" {
 #endif
 
 enum {
-	/* Data room that a header mbuf needs: Ethernet, two tags, IPv6, the longest header chain the parser lets through. */
+	/* Data room that a header mbuf needs: Ethernet, two tags, IPv6, the longest header chain the parser lets
+	   through. */
 	FM_HEADER_ROOM = 22 + 40 + 256 + 2048 + 8,
 	FM_PIECES_MAX = 8192 + 1,
 };
@@ -40,8 +41,8 @@ uint32_t fm_split_count(const struct rte_mbuf *m, const struct fm_whole *whole, 
  *                l2_len + min(mtu, whole->largest) bytes
  * @param pieces  receives the pieces in order
  * @param max     room in `pieces`; FM_PIECES_MAX is always enough
- * @return        pieces made; -ENOSPC: max is too small; -EMSGSIZE: headers leave no room, or the pool's data room is too
- *                small; -ENOMEM: pool empty
+ * @return        pieces made; -ENOSPC: max is too small; -EMSGSIZE: headers leave no room, or the pool's data room is
+ * too small; -ENOMEM: pool empty
  */
 int fm_split(struct rte_mbuf *m, const struct fm_whole *whole, uint32_t mtu, struct rte_mempool *pool,
 	     struct rte_mbuf **pieces, uint32_t max);

@@ -60,7 +60,7 @@ struct fm_leaf {
 
 struct fm_inner {
 	uint32_t count;
-	uint16_t first[FM_INNER_CHILDREN];	/* lowest offset below the child; of child 0 it is not kept up to date */
+	uint16_t first[FM_INNER_CHILDREN]; /* lowest offset below the child; of child 0 it is not kept up to date */
 	uint32_t child[FM_INNER_CHILDREN];
 };
 
@@ -164,7 +164,8 @@ static inline void fm_count_sub(uint64_t *counter, uint64_t n)
 	__atomic_store_n(counter, *counter - n, __ATOMIC_RELAXED);
 }
 
-static inline void fm_list_add_tail(struct fm_reass *r, struct fm_list *list, enum fm_link_kind kind, struct fm_datagram *d)
+static inline void fm_list_add_tail(struct fm_reass *r, struct fm_list *list, enum fm_link_kind kind,
+				    struct fm_datagram *d)
 {
 	const uint32_t number = fm_number(r, d);
 
@@ -176,7 +177,8 @@ static inline void fm_list_add_tail(struct fm_reass *r, struct fm_list *list, en
 	list->tail = number;
 }
 
-static inline void fm_list_remove(struct fm_reass *r, struct fm_list *list, enum fm_link_kind kind, struct fm_datagram *d)
+static inline void fm_list_remove(struct fm_reass *r, struct fm_list *list, enum fm_link_kind kind,
+				  struct fm_datagram *d)
 {
 	const struct fm_link link = d->link[kind];
 
@@ -231,7 +233,8 @@ struct fm_place {
 
 void fm_extent_find(const struct fm_reass *r, const struct fm_datagram *d, uint32_t offset, struct fm_place *place);
 /* False: no node left, nothing changed. */
-bool fm_extent_insert(struct fm_reass *r, struct fm_datagram *d, struct fm_place *place, const struct fm_extent *extent);
+bool fm_extent_insert(struct fm_reass *r, struct fm_datagram *d, struct fm_place *place,
+		      const struct fm_extent *extent);
 uint32_t fm_extent_first_leaf(const struct fm_reass *r, const struct fm_datagram *d);
 /* End of the data held furthest behind; 0 if nothing is held. */
 uint32_t fm_extent_held_end(const struct fm_reass *r, const struct fm_datagram *d);
@@ -287,8 +290,8 @@ void fm_chain_copy_meta(struct rte_mbuf *to, const struct rte_mbuf *from);
  */
 struct rte_mbuf *fm_join(struct fm_reass *r, struct fm_datagram *d, struct fm_whole *whole, enum fm_outcome *why);
 /* The same for an atomic fragment (RFC 6946). On failure `m` is untouched. */
-struct rte_mbuf *fm_join_atomic(struct fm_reass *r, struct rte_mbuf *m, const struct fm_frag *frag, struct fm_whole *whole,
-				enum fm_outcome *why);
+struct rte_mbuf *fm_join_atomic(struct fm_reass *r, struct rte_mbuf *m, const struct fm_frag *frag,
+				struct fm_whole *whole, enum fm_outcome *why);
 bool fm_verify_l4(const struct rte_mbuf *m, const struct fm_whole *whole);
 
 #endif

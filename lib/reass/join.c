@@ -160,7 +160,8 @@ struct rte_mbuf *fm_join(struct fm_reass *r, struct fm_datagram *d, struct fm_wh
 	*why = FM_TOO_BIG;
 	if (h.l3_len - (ipv4 ? 0 : FM_IPV6_LEN) + h.end > FM_DATAGRAM_MAX)
 		return NULL;
-	/* RFC 3168 5.3: a sender marks all fragments or none; one Not-ECT among marked ones means that somebody meddled. */
+	/* RFC 3168 5.3: a sender marks all fragments or none; one Not-ECT among marked ones means that somebody
+	 * meddled. */
 	*why = FM_ECN_MISMATCH;
 	if (d->ecn_seen & ECN_NOT_ECT && d->ecn_seen != ECN_NOT_ECT)
 		return NULL;
@@ -177,8 +178,8 @@ struct rte_mbuf *fm_join(struct fm_reass *r, struct fm_datagram *d, struct fm_wh
 	return front;
 }
 
-struct rte_mbuf *fm_join_atomic(struct fm_reass *r, struct rte_mbuf *m, const struct fm_frag *frag, struct fm_whole *whole,
-				enum fm_outcome *why)
+struct rte_mbuf *fm_join_atomic(struct fm_reass *r, struct rte_mbuf *m, const struct fm_frag *frag,
+				struct fm_whole *whole, enum fm_outcome *why)
 {
 	const struct head h = {
 		.end = frag->length,

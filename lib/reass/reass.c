@@ -198,8 +198,8 @@ static void give_up(struct fm_reass *r, struct fm_datagram *d, struct rte_mbuf *
 	fm_drop(r, m, why);
 }
 
-static void store(struct fm_reass *r, struct fm_datagram *d, struct item *item, struct fm_place *place, uint64_t now_tsc,
-		  struct fm_result *result)
+static void store(struct fm_reass *r, struct fm_datagram *d, struct item *item, struct fm_place *place,
+		  uint64_t now_tsc, struct fm_result *result)
 {
 	const bool last = completes(d, &item->frag);
 	struct fm_extent extent = {
@@ -282,8 +282,8 @@ static void handle_fragment(struct fm_reass *r, struct item *item, uint64_t now_
 }
 
 /* Stage one: look at every frame; fragments go on, everything else is done with. */
-static void parse_burst(struct fm_reass *r, struct rte_mbuf *const *in, uint16_t n, uint16_t port, struct fm_result *result,
-			struct work *work)
+static void parse_burst(struct fm_reass *r, struct rte_mbuf *const *in, uint16_t n, uint16_t port,
+			struct fm_result *result, struct work *work)
 {
 	for (uint16_t i = 0; i < n; i++) {
 		struct item *item = &work->item[work->n];

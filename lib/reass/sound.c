@@ -40,14 +40,15 @@ static bool node_sound(const struct fm_reass *r, uint32_t n, uint8_t level, uint
 		const uint32_t to = i + 1 < node->inner.count ? node->inner.first[i + 1] : high;
 
 		SOUND(from >= low && to <= high && from < to);
-		if (!node_sound(r, node->inner.child[i], level - 1, from, to, spine && i + 1 == node->inner.count, sums, err,
-				err_len))
+		if (!node_sound(r, node->inner.child[i], level - 1, from, to, spine && i + 1 == node->inner.count, sums,
+				err, err_len))
 			return false;
 	}
 	return true;
 }
 
-static bool extents_sound(const struct fm_reass *r, const struct fm_datagram *d, struct sums *sums, char *err, size_t err_len)
+static bool extents_sound(const struct fm_reass *r, const struct fm_datagram *d, struct sums *sums, char *err,
+			  size_t err_len)
 {
 	uint32_t end = 0, bytes = 0, fragments = 0, mbufs = 0, last = FM_NONE;
 
@@ -100,8 +101,8 @@ static bool family_sound(const struct fm_reass *r, int family, struct sums *sums
 	return true;
 }
 
-static bool list_sound(const struct fm_reass *r, const struct fm_list *list, enum fm_state state, int step, uint64_t *count,
-		       char *err, size_t err_len)
+static bool list_sound(const struct fm_reass *r, const struct fm_list *list, enum fm_state state, int step,
+		       uint64_t *count, char *err, size_t err_len)
 {
 	uint32_t prev = FM_NONE;
 

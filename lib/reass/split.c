@@ -139,13 +139,14 @@ static void prepare_heads(const struct rte_mbuf *m, const struct fm_whole *w, st
 		return;
 	}
 	memcpy(h->rest, h->first, (size_t)w->l2_len + FM_IPV4_MIN_LEN);
-	options = copy_options(h->rest + w->l2_len + FM_IPV4_MIN_LEN, ip + FM_IPV4_MIN_LEN, w->l3_len - FM_IPV4_MIN_LEN);
+	options =
+		copy_options(h->rest + w->l2_len + FM_IPV4_MIN_LEN, ip + FM_IPV4_MIN_LEN, w->l3_len - FM_IPV4_MIN_LEN);
 	h->rest[w->l2_len] = (uint8_t)(0x40 | (FM_IPV4_MIN_LEN + options) / 4);
 }
 
 /* Write the header of the piece [offset, offset + len) to `to`. */
-static void write_head(uint8_t *to, const struct heads *h, const struct fm_whole *w, const struct cut *cut, uint32_t offset,
-		       uint32_t len)
+static void write_head(uint8_t *to, const struct heads *h, const struct fm_whole *w, const struct cut *cut,
+		       uint32_t offset, uint32_t len)
 {
 	const uint32_t head = offset == 0 ? cut->first_head : cut->rest_head;
 	const bool more = offset + len < cut->payload;
@@ -182,8 +183,9 @@ static void advance(struct cursor *c, uint32_t len)
 }
 
 /*
- * Is the next piece exactly what is left of a segment that may be changed, with room for the header in front? `before` is
- * what may be overwritten in front of the payload besides the headroom: the datagram's own header in the first segment.
+ * Is the next piece exactly what is left of a segment that may be changed, with room for the header in front? `before`
+ * is what may be overwritten in front of the payload besides the headroom: the datagram's own header in the first
+ * segment.
  */
 static bool reusable(const struct cursor *c, uint32_t len, uint32_t head, uint32_t before)
 {
@@ -303,7 +305,8 @@ int fm_split(struct rte_mbuf *m, const struct fm_whole *whole, uint32_t mtu, str
 	fresh = new_mbufs(&cut, m, own_head);
 	/* New mbufs wait at the end of the array: the place of the next piece never runs into them. */
 	if (fresh > 0) {
-		const uint32_t longest = RTE_MAX(cut.first_head + take(&cut, 0), cut.rest_head + (total > 1 ? cut.rest_room : 0));
+		const uint32_t longest =
+			RTE_MAX(cut.first_head + take(&cut, 0), cut.rest_head + (total > 1 ? cut.rest_room : 0));
 
 		if (pool == NULL)
 			return -ENOMEM;

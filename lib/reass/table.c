@@ -28,10 +28,11 @@ static int check_settings(const struct fm_reass_settings *s, uint32_t max_mbufs,
 			return fail(err, err_len, "timeout_tsc: 1 to 2^63-1 expected, got %llu",
 				    (unsigned long long)s->timeout_tsc[i]);
 	if (s->budget_mbufs == 0 || s->budget_mbufs > max_mbufs)
-		return fail(err, err_len, "budget_mbufs: 1 to %u (max_mbufs) expected, got %u", max_mbufs, s->budget_mbufs);
+		return fail(err, err_len, "budget_mbufs: 1 to %u (max_mbufs) expected, got %u", max_mbufs,
+			    s->budget_mbufs);
 	if (s->max_fragments < FM_FRAGMENTS_MIN || s->max_fragments > FM_FRAGMENTS_MAX)
-		return fail(err, err_len, "max_fragments: %d to %d expected, got %u", FM_FRAGMENTS_MIN, FM_FRAGMENTS_MAX,
-			    s->max_fragments);
+		return fail(err, err_len, "max_fragments: %d to %d expected, got %u", FM_FRAGMENTS_MIN,
+			    FM_FRAGMENTS_MAX, s->max_fragments);
 	return 0;
 }
 
@@ -39,9 +40,10 @@ static int check_params(const struct fm_reass_params *p, char *err, size_t err_l
 {
 	if (p->max_datagrams == 0 || p->max_datagrams > FM_NUMBER_MAX)
 		return fail(err, err_len, "max_datagrams: 1 to %d expected, got %u", FM_NUMBER_MAX, p->max_datagrams);
-	if (p->header_pool != NULL && rte_pktmbuf_data_room_size(p->header_pool) < RTE_PKTMBUF_HEADROOM + FM_HEADER_ROOM)
-		return fail(err, err_len, "header_pool: data room of %d expected, got %u", RTE_PKTMBUF_HEADROOM + FM_HEADER_ROOM,
-			    rte_pktmbuf_data_room_size(p->header_pool));
+	if (p->header_pool != NULL &&
+	    rte_pktmbuf_data_room_size(p->header_pool) < RTE_PKTMBUF_HEADROOM + FM_HEADER_ROOM)
+		return fail(err, err_len, "header_pool: data room of %d expected, got %u",
+			    RTE_PKTMBUF_HEADROOM + FM_HEADER_ROOM, rte_pktmbuf_data_room_size(p->header_pool));
 	if (p->max_mbufs == 0 || p->max_mbufs > FM_NUMBER_MAX)
 		return fail(err, err_len, "max_mbufs: 1 to %d expected, got %u", FM_NUMBER_MAX, p->max_mbufs);
 	return check_settings(&p->settings, p->max_mbufs, err, err_len);
@@ -64,9 +66,9 @@ static void lay_out(const struct fm_reass_params *p, struct layout *l)
 	while (l->n_buckets < l->n_entries / (FM_SLOTS / 2))
 		l->n_buckets *= 2;
 	/*
-	 * Up to three extents lie in one leaf. More of them take at most three nodes for four extents: leaves but the last
-	 * are at least two thirds full, inner nodes but the rightmost half full. One fragment may be in hand beyond the
-	 * budget, and an insert can split each level once before it fails.
+	 * Up to three extents lie in one leaf. More of them take at most three nodes for four extents: leaves but the
+	 * last are at least two thirds full, inner nodes but the rightmost half full. One fragment may be in hand
+	 * beyond the budget, and an insert can split each level once before it fails.
 	 */
 	l->n_nodes = p->max_mbufs + 1 + FM_HEIGHT_MAX;
 
@@ -87,7 +89,8 @@ size_t fm_reass_memsize(const struct fm_reass_params *params)
 	return l.size;
 }
 
-int fm_reass_init(void *memory, const struct fm_reass_params *params, struct fm_reass **reass, char *err, size_t err_len)
+int fm_reass_init(void *memory, const struct fm_reass_params *params, struct fm_reass **reass, char *err,
+		  size_t err_len)
 {
 	struct fm_reass *r = memory;
 	struct layout l;
@@ -127,7 +130,8 @@ int fm_reass_init(void *memory, const struct fm_reass_params *params, struct fm_
 	return 0;
 }
 
-int fm_reass_set(struct fm_reass *r, const struct fm_reass_settings *settings, uint64_t now_tsc, char *err, size_t err_len)
+int fm_reass_set(struct fm_reass *r, const struct fm_reass_settings *settings, uint64_t now_tsc, char *err,
+		 size_t err_len)
 {
 	int rc = check_settings(settings, r->max_mbufs, err, err_len);
 

@@ -84,7 +84,8 @@ static bool sctp_good(const struct rte_mbuf *m, uint32_t at, uint32_t len)
 	return ~crc == want;
 }
 
-/* RFC 791 3.1: while a source route has hops left, the pseudo-header holds its last one, not the header's destination. */
+/* RFC 791 3.1: while a source route has hops left, the pseudo-header holds its last one, not the header's destination.
+ */
 static bool has_source_route(const struct rte_mbuf *m, const struct fm_whole *whole)
 {
 	uint8_t buf[40];
@@ -98,8 +99,8 @@ static bool has_source_route(const struct rte_mbuf *m, const struct fm_whole *wh
 }
 
 /*
- * RFC 6275 11.3.1: with a Home Address option in the packet, the pseudo-header holds that address, not the header's source.
- * The option need not be parsed to the last: a packet that has one is left alone.
+ * RFC 6275 11.3.1: with a Home Address option in the packet, the pseudo-header holds that address, not the header's
+ * source. The option need not be parsed to the last: a packet that has one is left alone.
  */
 static bool has_home_address(const struct rte_mbuf *m, uint32_t at, uint32_t len)
 {
@@ -155,7 +156,8 @@ static uint64_t pseudo_sum(const struct rte_mbuf *m, const struct fm_whole *whol
 {
 	const bool ipv4 = whole->family == 4;
 
-	return sum_chain((uint64_t)proto + (len >> 16) + (len & 0xffff), m, whole->l2_len + (ipv4 ? 12 : 8), ipv4 ? 8 : 32);
+	return sum_chain((uint64_t)proto + (len >> 16) + (len & 0xffff), m, whole->l2_len + (ipv4 ? 12 : 8),
+			 ipv4 ? 8 : 32);
 }
 
 bool fm_verify_l4(const struct rte_mbuf *m, const struct fm_whole *whole)

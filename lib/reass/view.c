@@ -62,8 +62,8 @@ uint32_t fm_reass_views(const struct fm_reass *r, uint64_t now_tsc, struct fm_re
 		int oldest = -1;
 
 		for (int i = 0; i < FM_FAMILIES; i++)
-			if (next[i] != FM_NONE &&
-			    (oldest < 0 || fm_entry(r, next[i])->first_seen_tsc < fm_entry(r, next[oldest])->first_seen_tsc))
+			if (next[i] != FM_NONE && (oldest < 0 || fm_entry(r, next[i])->first_seen_tsc <
+									 fm_entry(r, next[oldest])->first_seen_tsc))
 				oldest = i;
 		if (oldest < 0)
 			break;

@@ -13,8 +13,8 @@ sys.path.insert(0, str(ROOT / 'tools'))
 from lab import appliance, capture, packet, tap, traffic       # noqa: E402 (the path comes first)
 from lab.netns import Bump                                      # noqa: E402
 
-__all__ = ['BINARY', 'FRAGMEND_PCAP', 'ROOT', 'BumpTest', 'FullPools', 'appliance', 'capture', 'packet', 'tap', 'traffic',
-           'wait_for']
+__all__ = ['BINARY', 'FRAGMEND_PCAP', 'ROOT', 'BumpTest', 'FullPools', 'appliance', 'capture', 'packet', 'tap',
+           'traffic', 'wait_for']
 
 BINARY = os.environ.get('FRAGMEND', str(ROOT / 'build/app/fragmend'))
 FRAGMEND_PCAP = os.environ.get('FRAGMEND_PCAP', str(ROOT / 'build/app/fragmend-pcap'))

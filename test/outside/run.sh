@@ -65,8 +65,8 @@ compile_static() {
 
 # shellcheck disable=SC2046
 compile_cxx() {
-	printf '#include <fragmend/fm_reass.h>\n#include <fragmend/fm_split.h>\nint main() { return fm_reass_memsize(0) != 0; }\n' \
-		>"$work/headers.cc"
+	printf '#include <fragmend/%s>\n' fm_reass.h fm_split.h >"$work/headers.cc"
+	printf 'int main() { return fm_reass_memsize(0) != 0; }\n' >>"$work/headers.cc"
 	${CXX:-c++} -Wall -Wextra -Werror -c "$work/headers.cc" -o "$work/headers.o" \
 		$(flags --cflags libfragmend libdpdk)
 }

@@ -18,7 +18,7 @@ struct fm_test_frag {
 	bool dont_fragment, reserved;	/* IPv4 */
 	uint8_t vlans;			/* 0..3 tags: 802.1ad outside, 802.1Q innermost (one tag: 802.1Q) */
 	uint16_t tci[3];
-	const uint8_t *options;		/* IPv4 options (multiple of 4), or IPv6 extension headers in front of the fragment header */
+	const uint8_t *options;		/* IPv4 options, a multiple of 4; or headers before IPv6's fragment header */
 	uint32_t options_len;
 	uint8_t first_ext;		/* IPv6: type of the first of those */
 	const uint8_t *payload;		/* NULL: fm_test_byte(offset + i) */
