@@ -35,6 +35,7 @@ enum {
 struct fm_capture {
 	int fd;
 	uint64_t frames, mbufs, cut;
+	bool ends_early;	/* within a frame */
 };
 
 static int usage(FILE *out, int code)
@@ -45,7 +46,8 @@ static int usage(FILE *out, int code)
 		"to OUT (pcap). Options are those of fragmend behind its `--`, see `fragmend --help`. IN and OUT are\n"
 		"its port 0: --mtu 0=1500 writes what would leave by an interface with that MTU. Unless said\n"
 		"otherwise, time is that of the capture, and a datagram may have as many fragments as there are, up\n"
-		"to 8192. Exit status as fragmend's.\n");
+		"to 8192. A capture with a frame of more than 65535 bytes is refused; of one that ends within a\n"
+		"frame, the frames before are used. Exit status as fragmend's.\n");
 	return code;
 }
 
@@ -86,6 +88,11 @@ static int read_all(pcap_t *pcap, const char *path, struct fm_capture *capture)
 	}
 	if (ret == PCAP_ERROR_BREAK)
 		return 0;
+	/* What a capture looks like whose writer was killed. libpcap has no code of its own for it. */
+	if (strncmp(pcap_geterr(pcap), "truncated ", strlen("truncated ")) == 0) {
+		capture->ends_early = true;
+		return 0;
+	}
 	snprintf(why, sizeof(why), "behind frame %" PRIu64 ": %s", capture->frames, pcap_geterr(pcap));
 	return fail(path, why);
 }
@@ -122,11 +129,42 @@ static int check_input(const char *path, struct fm_capture *capture)
 		ret = fail(path, err);
 	}
 	pcap_close(pcap);
+	if (ret == 0 && capture->ends_early)
+		fprintf(stderr, "fragmend-pcap: %s: ends within a frame; only the %" PRIu64 " before it are used\n",
+			path, capture->frames);
 	if (ret == 0 && capture->cut != 0)
 		fprintf(stderr, "fragmend-pcap: %s: %" PRIu64 " of %" PRIu64 " frames were cut when they were "
 			"captured: fragments among them will be dropped as truncated\n", path, capture->cut,
 			capture->frames);
 	return ret;
+}
+
+/* What this program says to fragmend cannot be said again. */
+static int check_options(char **options)
+{
+	static const char *const taken[] = { "--write", "--port-topology" };
+
+	for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); i++) {
+		if (!is_given(options, taken[i]))
+			continue;
+		fprintf(stderr, "fragmend-pcap: %s is set by fragmend-pcap itself and cannot be given\n", taken[i]);
+		return FM_EXIT_USAGE;
+	}
+	return 0;
+}
+
+static int check_names(const char *in, const char *out)
+{
+	if (*in == '\0' || *out == '\0') {
+		fprintf(stderr, "fragmend-pcap: the name of %s is empty\n", *in == '\0' ? "IN" : "OUT");
+		return FM_EXIT_USAGE;
+	}
+	if (strcmp(out, "-") == 0) {
+		fprintf(stderr, "fragmend-pcap: OUT must be a file, standard output is for the statistics; ./- is a "
+			"file of that name\n");
+		return FM_EXIT_USAGE;
+	}
+	return 0;
 }
 
 static int check_output(const char *in, const char *out)
@@ -185,6 +223,8 @@ int main(int argc, char **argv)
 		return usage(stdout, EXIT_SUCCESS);
 	if (argc < 3 || argv[1][0] == '-')
 		return usage(stderr, FM_EXIT_USAGE);
+	if (check_names(argv[1], argv[2]) != 0 || check_options(argv + 3) != 0)
+		return FM_EXIT_USAGE;
 	if (check_input(argv[1], &capture) != 0 || check_output(argv[1], argv[2]) != 0)
 		return FM_EXIT_FAILED;
 	options = argv + 3;

@@ -6,6 +6,7 @@
  * failed.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -127,6 +128,7 @@ static int commands_up(char *err, size_t err_len)
 	int ret;
 
 	fm_control_set_stats_period(app.options.stats_period_s);
+	fm_control_set_stop(&stop);
 	if (app.options.cmdline_file == NULL)
 		return 0;
 	ret = fm_control_run_file(app.options.cmdline_file, stdout, err, err_len);
@@ -225,14 +227,33 @@ static int run(void)
 
 static void catch_signals(void)
 {
+	static const int ends[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
 	struct sigaction action = { .sa_handler = on_signal };
+	struct sigaction before;
 
 	sigemptyset(&action.sa_mask);
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
+	/* nohup ignores SIGHUP for us, and that is to stay so. */
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		if (ends[i] != SIGHUP || sigaction(SIGHUP, NULL, &before) != 0 || before.sa_handler != SIG_IGN)
+			sigaction(ends[i], &action, NULL);
 	/* A reader of the statistics who leaves must not keep the ports from being closed. */
 	action.sa_handler = SIG_IGN;
 	sigaction(SIGPIPE, &action, NULL);
+}
+
+/*
+ * A file or socket that gets number 0, 1 or 2 because that was closed would be read as the console, or take what is
+ * printed.
+ */
+static void occupy_standard_files(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
 }
 
 /* Where fragmend's own options begin: at `--`, or at the end. */
@@ -249,6 +270,7 @@ int main(int argc, char **argv)
 	const int own = find_own(argc, argv);
 	char err[FM_SENTENCE_LEN] = "";
 
+	occupy_standard_files();
 	app.eal_argc = own;
 	app.eal_argv = argv;
 	if (own < argc && fm_options_parse(argc - own, argv + own, &app.options, err, sizeof(err)) != 0)

@@ -404,6 +404,6 @@ void fm_options_help(FILE *out)
 		fputc('\n', out);
 	}
 	fprintf(out,
-		"\nExit status: 0 after quit, SIGINT, SIGTERM or --exit-on-idle; 1 if it could not start or\n"
-		"finish; 2 on wrong usage.\n");
+		"\nExit status: 0 after quit, SIGINT, SIGTERM, SIGHUP, SIGQUIT or --exit-on-idle; 1 if it could\n"
+		"not start or finish; 2 on wrong usage.\n");
 }

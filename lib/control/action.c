@@ -3,6 +3,7 @@
  * The commands that change something.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -132,32 +133,67 @@ static void write_settings(FILE *file)
 	}
 }
 
-/* The old file stays until the new one is complete. */
-static int replace_file(const char *path)
+/* What a new file may be read and written by, or who the old one could. */
+static mode_t mode_of(const char *path)
 {
-	char *part;
-	FILE *file;
+	struct stat old;
+	mode_t mask;
+
+	if (stat(path, &old) == 0)
+		return old.st_mode & 0777;
+	mask = umask(0);
+	umask(mask);
+	return 0666 & ~mask;
+}
+
+static int write_file(int fd)
+{
+	FILE *file = fdopen(fd, "w");
 	int ret = 0;
 
-	if (asprintf(&part, "%s.part", path) < 0)
-		return -ENOMEM;
-	/* Somebody else's link in a directory that all may write to is not followed. */
-	unlink(part);
-	file = fopen(part, "wxe");
 	if (file == NULL) {
 		ret = -errno;
-		free(part);
+		close(fd);
 		return ret;
 	}
+	errno = 0;
 	write_settings(file);
-	if (ferror(file) || fflush(file) != 0 || fsync(fileno(file)) != 0)
+	if (ferror(file) || fflush(file) != 0 || fsync(fd) != 0)
 		ret = errno != 0 ? -errno : -EIO;
 	if (fclose(file) != 0 && ret == 0)
 		ret = -errno;
+	return ret;
+}
+
+/* The old file stays until the new one, which has a name of its own in the same directory, is complete. */
+static int replace_file(struct fm_shell *shell, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	const int folder_len = slash == NULL ? 0 : (int)(slash + 1 - path);
+	const mode_t mode = mode_of(path);
+	char *part;
+	int fd, ret;
+
+	if (asprintf(&part, "%.*s.fragmend-XXXXXX", folder_len, path) < 0)
+		return fm_shell_fail(shell, -ENOMEM, "cannot write %s: no memory", path);
+	fd = mkostemp(part, O_CLOEXEC);
+	if (fd < 0) {
+		ret = fm_shell_fail(shell, -errno, "cannot write %s: a new file cannot be made beside it: %s", path,
+				    strerror(errno));
+		free(part);
+		return ret;
+	}
+	ret = fchmod(fd, mode) == 0 ? 0 : -errno;
+	if (ret == 0)
+		ret = write_file(fd);
+	else
+		close(fd);
 	if (ret == 0 && rename(part, path) != 0)
 		ret = -errno;
-	if (ret != 0)
+	if (ret != 0) {
 		unlink(part);
+		fm_shell_fail(shell, ret, "cannot write %s: %s", path, strerror(-ret));
+	}
 	free(part);
 	return ret;
 }
@@ -174,7 +210,7 @@ int fm_do_save(struct fm_shell *shell, const struct fm_args *args)
 		return fm_shell_fail(shell, -EINVAL, "cannot write %s: it is there and no regular file", path);
 	/* Nor a symbolic link: the file behind it is. */
 	real = realpath(path, NULL);
-	ret = replace_file(real != NULL ? real : path);
+	ret = replace_file(shell, real != NULL ? real : path);
 	free(real);
-	return ret == 0 ? 0 : fm_shell_fail(shell, ret, "cannot write %s: %s", path, strerror(-ret));
+	return ret;
 }

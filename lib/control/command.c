@@ -175,6 +175,14 @@ int fm_command_parse(const char *line, struct fm_args *args, char *err, size_t e
 	return -EINVAL;
 }
 
+/* What was typed or read is quoted, and must not move a terminal's cursor. */
+static void make_printable(char *text)
+{
+	for (; *text != '\0'; text++)
+		if (*text < ' ' || *text > '~')
+			*text = '?';
+}
+
 int fm_command_run(struct fm_shell *shell, const char *line)
 {
 	struct fm_args args;
@@ -182,9 +190,13 @@ int fm_command_run(struct fm_shell *shell, const char *line)
 
 	shell->err[0] = '\0';
 	ret = fm_command_parse(line, &args, shell->err, sizeof(shell->err));
+	if (ret == -ENOENT)
+		return 0;
+	if (ret == 0)
+		ret = args.command->run(shell, &args);
 	if (ret != 0)
-		return ret == -ENOENT ? 0 : ret;
-	return args.command->run(shell, &args);
+		make_printable(shell->err);
+	return ret;
 }
 
 static bool slot_is(const struct fm_arg *arg, const char *name)

@@ -14,13 +14,20 @@
 #include <stdio.h>
 
 /*
- * Run the console commands of a file. Blank lines and what follows a '#' are ignored. The first command that fails ends
- * the run; the commands before it stay done.
+ * What ends command files early, also those of `load`, between two of their lines: *stop, set by a signal handler. NULL
+ * (the default): nothing does. It must stay valid.
+ */
+void fm_control_set_stop(const volatile sig_atomic_t *stop);
+
+/*
+ * Run the console commands of a file or pipe. Blank lines and what follows a '#' are ignored. The first command that
+ * fails ends the run; the commands before it stay done.
  *
  * @param out      takes what the commands print
  * @param err      on failure: one sentence that starts with "file:line: ", or that names the file if it cannot be read
  * @param err_len  bytes at err; FM_SENTENCE_LEN (config.h) hold any sentence
- * @return         0: all done; 1: stopped at `quit`, which succeeded; otherwise -errno
+ * @return         0: all done, or ended early, see fm_control_set_stop(); 1: stopped at `quit`, which succeeded;
+ *                 otherwise -errno
  */
 int fm_control_run_file(const char *path, FILE *out, char *err, size_t err_len);
 

@@ -40,15 +40,55 @@ uint32_t fm_budget_backlog(uint32_t pool_size, uint32_t tables, uint32_t pieces,
 	return third < FM_BACKLOG_MAX ? third : FM_BACKLOG_MAX;
 }
 
-static int refuse_pool(const struct fm_budget_pool *p, uint64_t needed, char *err, size_t err_len)
+uint32_t fm_budget_enough(uint32_t from, uint32_t to, bool (*fits)(void *arg, uint32_t size), void *arg)
 {
+	uint32_t little = from, enough = from;
+
+	while (!fits(arg, enough)) {
+		if (enough >= to)
+			return 0;
+		little = enough;
+		enough = enough < to / 2 ? 2 * enough + 1 : to;
+	}
+	while (enough - little > 1) {
+		const uint32_t middle = little + (enough - little) / 2;
+
+		if (fits(arg, middle))
+			enough = middle;
+		else
+			little = middle;
+	}
+	return enough;
+}
+
+/* "raise --total-num-mbufs to N", or what stands in the way of it. */
+static const char *larger_pool(const struct fm_budget *b, char *buf, size_t len)
+{
+	int at = 0;
+
+	if (b->by_memory)
+		at = snprintf(buf, len, "give more memory (-m): there is room for only %" PRIu32 " per port, and ",
+			      b->pool[0].size);
+	if (b->enough == 0)
+		snprintf(buf + at, len - (size_t)at, b->by_memory ? "more are needed" : "raise --total-num-mbufs");
+	else if (b->by_memory)
+		snprintf(buf + at, len - (size_t)at, "%" PRIu32 " would do", b->enough);
+	else
+		snprintf(buf, len, "raise --total-num-mbufs to %" PRIu32, b->enough);
+	return buf;
+}
+
+static int refuse_pool(const struct fm_budget *b, const struct fm_budget_pool *p, char *err, size_t err_len)
+{
+	char remedy[128];
+
 	return fm_fail(err, err_len, -EINVAL,
-		       "--total-num-mbufs %" PRIu32 ": the pool of port %u needs %" PRIu64 " (RX descriptors %" PRIu32
-		       ", TX descriptors %" PRIu32 ", transmit backlog %" PRIu32 ", lcore caches %" PRIu32
-		       ", bursts %" PRIu32 ", tables at least %u); raise it, or lower --rxd, --txd, --mbcache, --burst "
-		       "or --max-fragments",
-		       p->size, p->port, needed, p->rx_descriptors, p->tx_descriptors, p->tx_backlog, p->caches,
-		       p->burst_reserve, p->tables * FM_FRAGMENTS_MIN);
+		       "%s %" PRIu32 ": too few for port %u (RX descriptors %" PRIu32 ", TX descriptors %" PRIu32
+		       ", transmit backlog %" PRIu32 ", lcore caches %" PRIu32 ", bursts %" PRIu32
+		       ", tables at least %u); %s, or lower --rxd, --txd, --mbcache, --burst or --max-fragments",
+		       b->by_memory ? "mbufs per port" : "--total-num-mbufs", p->size, p->port, p->rx_descriptors,
+		       p->tx_descriptors, p->tx_backlog, p->caches, p->burst_reserve, p->tables * FM_FRAGMENTS_MIN,
+		       larger_pool(b, remedy, sizeof(remedy)));
 }
 
 /* The largest share that every pool can give to each table that draws on it. */
@@ -63,7 +103,7 @@ static int find_share_max(struct fm_budget *b, char *err, size_t err_len)
 		const uint64_t needed = reserve + (uint64_t)p->tables * FM_FRAGMENTS_MIN;
 
 		if (needed > p->size)
-			return refuse_pool(p, needed, err, err_len);
+			return refuse_pool(b, p, err, err_len);
 		if (p->tables == 0)
 			continue;
 		if ((p->size - reserve) / p->tables < b->share_max)
@@ -79,6 +119,7 @@ static int find_share_max(struct fm_budget *b, char *err, size_t err_len)
 int fm_budget_make(struct fm_budget *b, char *err, size_t err_len)
 {
 	const bool percent = b->wanted == 0 && b->wanted_percent != 0;
+	char remedy[128];
 	uint64_t wanted;
 	int ret = find_share_max(b, err, err_len);
 
@@ -92,11 +133,11 @@ int fm_budget_make(struct fm_budget *b, char *err, size_t err_len)
 			return fm_fail(err, err_len, -EINVAL,
 				       "--budget %" PRIu32 "%%: that is %" PRIu64
 				       " mbufs, and the reserve for rings, backlog, "
-				       "caches and bursts leaves %" PRIu64 "; lower it or raise --total-num-mbufs",
-				       b->wanted_percent, wanted, b->max);
+				       "caches and bursts leaves %" PRIu64 "; lower it or %s",
+				       b->wanted_percent, wanted, b->max, larger_pool(b, remedy, sizeof(remedy)));
 		return fm_fail(err, err_len, -EINVAL,
 			       "--budget %" PRIu64 ": the reserve for rings, backlog, caches and bursts leaves %" PRIu64
-			       " mbufs; lower it or raise --total-num-mbufs", wanted, b->max);
+			       " mbufs; lower it or %s", wanted, b->max, larger_pool(b, remedy, sizeof(remedy)));
 	}
 	if (wanted < b->n_tables)
 		return fm_fail(err, err_len, -EINVAL, "--budget: %" PRIu64 " mbufs cannot be shared by %u workers",

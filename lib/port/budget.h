@@ -9,6 +9,7 @@
 #ifndef FM_BUDGET_H
 #define FM_BUDGET_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -34,6 +35,8 @@ struct fm_budget {
 	uint16_t n_pools;
 	uint16_t n_tables;	/* workers that poll at least one port */
 	uint64_t wanted;	/* held by all tables together; 0: see wanted_percent */
+	uint32_t enough;	/* for messages: a size of every pool that would do; 0: none is known */
+	bool by_memory;		/* for messages: the size is what there is memory for, not what was asked for */
 	uint32_t wanted_percent;	/* 1..100 percent of `whole`; 0: all that the reserve leaves */
 	struct fm_budget_pool pool[FM_PORTS_MAX];
 	/* Made. */
@@ -50,6 +53,16 @@ struct fm_budget {
  * @return 0; -EINVAL: does not fit, and `err` names the option to change, what it needs and what it got
  */
 int fm_budget_make(struct fm_budget *budget, char *err, size_t err_len);
+
+/*
+ * Find a pool size that will do, the smallest one if whatever is larger than one that does will do, too.
+ *
+ * @param from  does not
+ * @param to    the largest to look at
+ * @param fits  will that size do?
+ * @return      the size, mbufs; 0: none of those that were looked at
+ */
+uint32_t fm_budget_enough(uint32_t from, uint32_t to, bool (*fits)(void *arg, uint32_t size), void *arg);
 
 /* What the pool cannot give to the tables. */
 uint64_t fm_budget_reserve(const struct fm_budget_pool *pool);

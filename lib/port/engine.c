@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <rte_cycles.h>
+#include <rte_dev.h>
+#include <rte_devargs.h>
+#include <rte_kvargs.h>
 #include <rte_launch.h>
 #include <rte_lcore.h>
 #include <rte_malloc.h>
@@ -14,6 +18,7 @@
 #include "pool.h"
 #include "port.h"
 #include "sink.h"
+#include "snapshot.h"
 #include "state.h"
 #include "worker.h"
 
@@ -73,6 +78,66 @@ uint64_t fm_engine_free(void)
 	return lost;
 }
 
+static bool same_file(const char *name, const char *other)
+{
+	struct stat a, b;
+
+	return stat(name, &a) == 0 && stat(other, &b) == 0 && S_ISREG(a.st_mode) && a.st_dev == b.st_dev &&
+	       a.st_ino == b.st_ino;
+}
+
+/* For rte_kvargs_process(): stops at the file that is to be written. */
+static int compare_input(const char *key, const char *value, void *path)
+{
+	(void)key;
+	return value != NULL && same_file(path, value) ? -1 : 0;
+}
+
+/* Does a net_pcap port read the file that is to be written? */
+static bool is_input(const struct fm_port *port, const char *path)
+{
+	const struct rte_devargs *devargs = rte_dev_devargs(port->info.device);
+	struct rte_kvargs *args;
+	bool is;
+
+	if (devargs == NULL || devargs->args == NULL || strcmp(port->driver->name, "net_pcap") != 0)
+		return false;
+	args = rte_kvargs_parse(devargs->args, NULL);
+	if (args == NULL)
+		return false;
+	is = rte_kvargs_process(args, "rx_pcap", compare_input, (void *)(uintptr_t)path) != 0;
+	rte_kvargs_free(args);
+	return is;
+}
+
+static int check_inputs(char *err, size_t err_len)
+{
+	const char *const *path = fm_engine.config->write_path;
+
+	for (uint16_t i = 0; i < FM_PORTS_MAX; i++)
+		for (uint16_t j = 0; j < fm_engine_ports() && path[i] != NULL; j++)
+			if (is_input(&fm_engine.port[j], path[i]))
+				return fm_fail(err, err_len, -EINVAL, "--write %u=%s: port %u (%s) reads that file", i,
+					       path[i], fm_engine.port[j].id, fm_engine.port[j].name);
+	return 0;
+}
+
+/*
+ * Two writers into one file, whatever it is called, would spoil it. A name that is not there yet is told apart only
+ * once its file is.
+ */
+static int check_sinks(char *err, size_t err_len)
+{
+	const char *const *path = fm_engine.config->write_path;
+
+	for (uint16_t i = 0; i < FM_PORTS_MAX; i++)
+		for (uint16_t j = 0; j < i; j++)
+			if (path[i] != NULL && path[j] != NULL && same_file(path[i], path[j]))
+				return fm_fail(err, err_len, -EINVAL, "--write %u=%s: is the file of port %u, too (%s)",
+					       i, path[i], j, path[j]);
+	return 0;
+}
+
 /* A port's capture file becomes the way out of those workers that send on it. */
 static int open_sink(uint16_t i, char *err, size_t err_len)
 {
@@ -92,11 +157,19 @@ int fm_engine_open(char *err, size_t err_len)
 
 	for (uint16_t i = 0; i < fm_engine_ports() && ret == 0; i++)
 		ret = fm_port_open(&fm_engine.port[i], &fm_engine.plan.port[i], err, err_len);
+	if (ret == 0)
+		ret = fm_pools_recount(err, err_len);
+	if (ret == 0)
+		fm_snapshot_start(&fm_engine.config->settings);
 	/* Last, so that a start that fails leaves an old file alone. */
+	if (ret == 0)
+		ret = check_inputs(err, err_len);
+	if (ret == 0)
+		ret = check_sinks(err, err_len);
 	for (uint16_t i = 0; i < fm_engine_ports() && ret == 0; i++)
 		if (fm_engine.config->write_path[fm_engine.port[i].id] != NULL)
 			ret = open_sink(i, err, err_len);
-	return ret;
+	return ret == 0 ? check_sinks(err, err_len) : ret;
 }
 
 int fm_engine_close(char *err, size_t err_len)

@@ -12,6 +12,9 @@ uint32_t fm_netdev_mtu(unsigned int ifindex);
 /* Has it a carrier? One that cannot be asked is taken to have one. */
 bool fm_netdev_running(unsigned int ifindex);
 
+/* Is it promiscuous because somebody set it so? One that cannot be asked is taken to be. */
+bool fm_netdev_promiscuous(unsigned int ifindex);
+
 /* Set it up or down; returns 0 or -errno. */
 int fm_netdev_set_up(unsigned int ifindex, bool up);
 

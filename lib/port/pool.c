@@ -15,6 +15,7 @@
 
 enum {
 	FM_POOL_LEAST = 2047,
+	FM_POOL_MOST = (1 << 24) - 1,	/* of --total-num-mbufs */
 	FM_HEADERS_PER_WORKER = 512,
 	FM_LARGE_LEAST = 64,
 	FM_LARGE_BYTES_MAX = 32 << 20,	/* of one pool of large buffers */
@@ -117,26 +118,68 @@ static void fill_pool(uint16_t i, struct fm_budget_pool *p)
 	p->tx_backlog = p->tables * fm_engine.backlog_mbufs[i];
 }
 
-int fm_pools_budget(char *err, size_t err_len)
+static uint16_t workers_with_ports(void)
 {
-	const struct fm_config *config = fm_engine.config;
-	struct fm_budget *b = &fm_engine.budget;
+	uint16_t n = 0;
 
-	fm_engine.total_num_mbufs = config->total_num_mbufs != 0 ? config->total_num_mbufs : default_size();
-	b->n_pools = fm_engine_ports();
-	b->n_tables = 0;
-	b->wanted = config->settings.budget_mbufs;
-	b->wanted_percent = config->budget_percent;
 	for (uint16_t w = 0; w < fm_engine_workers(); w++) {
 		bool polls = false;
 
 		for (uint16_t i = 0; i < fm_engine_ports(); i++)
 			polls |= fm_plan_queues_of(&fm_engine.plan, i, w) != 0;
-		b->n_tables += polls;
+		n += polls;
 	}
+	return n;
+}
+
+static int try_size(struct fm_budget *b, uint32_t size, char *err, size_t err_len)
+{
+	fm_engine.total_num_mbufs = size;
 	for (uint16_t i = 0; i < b->n_pools; i++)
 		fill_pool(i, &b->pool[i]);
 	return fm_budget_make(b, err, err_len);
+}
+
+static bool fits(void *arg, uint32_t size)
+{
+	return try_size(arg, size, NULL, 0) == 0;
+}
+
+int fm_pools_budget(char *err, size_t err_len)
+{
+	const struct fm_config *config = fm_engine.config;
+	struct fm_budget *b = &fm_engine.budget;
+	const uint32_t size = config->total_num_mbufs != 0 ? config->total_num_mbufs : default_size();
+
+	b->n_pools = fm_engine_ports();
+	b->n_tables = workers_with_ports();
+	b->wanted = config->settings.budget_mbufs;
+	b->wanted_percent = config->budget_percent;
+	b->by_memory = config->total_num_mbufs == 0 && size < FM_MBUFS_DEFAULT;
+	b->enough = 0;
+	if (fits(b, size))
+		return 0;
+	b->enough = fm_budget_enough(size, FM_POOL_MOST, fits, b);
+	return try_size(b, size, err, err_len);
+}
+
+int fm_pools_recount(char *err, size_t err_len)
+{
+	struct fm_budget *b = &fm_engine.budget;
+	bool more = false;
+
+	for (uint16_t i = 0; i < fm_engine_ports(); i++) {
+		const struct fm_port *port = &fm_engine.port[i];
+		const uint32_t kept = rte_mempool_in_use_count(port->pool);
+
+		if (kept <= b->pool[i].rx_descriptors)
+			continue;
+		FM_LOG(NOTICE, "port %u (%s): its driver keeps %u mbufs, %u were reckoned with\n", port->id, port->name,
+		       kept, b->pool[i].rx_descriptors);
+		b->pool[i].rx_descriptors = kept;
+		more = true;
+	}
+	return more ? fm_budget_make(b, err, err_len) : 0;
 }
 
 static struct rte_mempool *make_pool(const char *kind, int id, uint32_t size, uint16_t cache, uint32_t data_room,

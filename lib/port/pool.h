@@ -13,6 +13,14 @@
  */
 int fm_pools_budget(char *err, size_t err_len);
 
+/*
+ * See what the drivers of open ports keep of the pools and, if it is more than was reckoned with, make the budget anew.
+ * Before anything is received.
+ *
+ * @return 0; -EINVAL: what was asked for does not fit any more, and `err` says so
+ */
+int fm_pools_recount(char *err, size_t err_len);
+
 /* mbufs that one datagram can have on its way out; see fm_budget_pieces(). */
 uint32_t fm_pools_pieces(uint32_t max_fragments, uint32_t egress_mtu);
 

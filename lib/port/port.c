@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "fail.h"
+#include "netdev.h"
 #include "port.h"
 #include "rss.h"
 
@@ -65,10 +66,11 @@ static int check_hash(const struct fm_port *port, const struct fm_plan_port *pla
 	return 0;
 }
 
-static void go_promiscuous(struct fm_port *port)
+static void go_promiscuous(struct fm_port *port, bool was)
 {
 	int ret = rte_eth_promiscuous_enable(port->id);
 
+	port->set_promiscuous = ret == 0 && !was;
 	port->promiscuous = ret == 0 || port->driver->hears_all;
 	if (!port->promiscuous)
 		FM_LOG(WARNING, "port %u (%s): cannot be set promiscuous (%s): frames to other addresses will not be "
@@ -77,6 +79,8 @@ static void go_promiscuous(struct fm_port *port)
 
 int fm_port_open(struct fm_port *port, const struct fm_plan_port *plan, char *err, size_t err_len)
 {
+	/* Before the start, in which ethdev switches it off. */
+	const bool was = port->kernel_ifindex == 0 || fm_netdev_promiscuous(port->kernel_ifindex);
 	int ret;
 
 	port->opened = true;
@@ -90,7 +94,7 @@ int fm_port_open(struct fm_port *port, const struct fm_plan_port *plan, char *er
 		return fm_fail(err, err_len, ret, "port %u (%s): cannot be started: %s", port->id, port->name,
 			       strerror(-ret));
 	port->started = true;
-	go_promiscuous(port);
+	go_promiscuous(port, was);
 	return check_hash(port, plan, err, err_len);
 }
 
@@ -99,6 +103,12 @@ void fm_port_close(struct fm_port *port)
 	int ret;
 
 	fm_port_release_link(port);
+	if (port->set_promiscuous) {
+		ret = rte_eth_promiscuous_disable(port->id);
+		if (ret != 0)
+			FM_LOG(WARNING, "port %u (%s): stays promiscuous: %s\n", port->id, port->name, strerror(-ret));
+	}
+	port->set_promiscuous = false;
 	if (port->started) {
 		ret = rte_eth_dev_stop(port->id);
 		if (ret != 0)

@@ -57,6 +57,7 @@ struct fm_port {
 	struct fm_sink *sink;		/* capture file in place of the TX queue; NULL: none */
 
 	bool opened, started;
+	bool set_promiscuous;		/* the kernel interface, which was not, and outlives the port */
 	struct fm_follow {
 		bool held_down;		/* taken down because its peer lost its link */
 		bool refused;		/* the driver would not do it, and that has been said */

@@ -161,6 +161,75 @@ class FragmendPcap(FullPools, unittest.TestCase):
         capture.write_pcap(self.folder / 'in', [])
         self.refuse(self.folder / 'in', self.folder / 'out', ['timeout4', '120000'], '--timeout4', '0', code=2)
 
+    def test_names_that_are_none(self):
+        capture.write_pcap(self.folder / 'in', [])
+        self.refuse('', self.folder / 'out', ['IN', 'empty'], code=2)
+        self.refuse(self.folder / 'in', '', ['OUT', 'empty'], code=2)
+        self.refuse(self.folder / 'in', '-', ['OUT', 'standard output'], code=2)
+
+    def test_options_of_its_own(self):
+        capture.write_pcap(self.folder / 'in', [])
+        for options in (['--write', '0=x'], ['--port-topology=paired']):
+            self.refuse(self.folder / 'in', self.folder / 'out', [options[0].split('=')[0], 'itself'], *options, code=2)
+        self.assertFalse((self.folder / 'out').exists())
+
+    def test_capture_that_ends_within_a_frame(self):
+        frames, want = ten_frames()
+        for write in (capture.write_pcap, capture.write_pcapng):
+            with self.subTest(write=write.__name__):
+                write(self.folder / 'in', frames + [bytes(500)])
+                whole = (self.folder / 'in').read_bytes()
+                (self.folder / 'in').write_bytes(whole[:-100])
+                _, err = self.run_it(self.folder / 'in', self.folder / 'out')
+                self.assertIn('ends within a frame; only the %d before it' % len(frames), err)
+                self.assertFrames(self.folder / 'out', want)
+
+    def test_frame_that_cannot_be_received(self):
+        capture.write_pcap(self.folder / 'in', [bytes(100), bytes(65536)])
+        self.refuse(self.folder / 'in', self.folder / 'out', ['frame 2', '65536', '65535'])
+
+    def test_two_ports_into_one_file(self):
+        capture.write_pcap(self.folder / 'in', [])
+        (self.folder / 'link').symlink_to('out')
+        vdevs = ['net_pcap%d,rx_pcap=in' % n for n in range(2)]
+        for old in (False, True):
+            if old:
+                (self.folder / 'out').write_bytes(b'old')
+            code, out, err = appliance.run(
+                appliance.command_line(BINARY, vdevs, ['--write', '0=out', '--write', '1=link',
+                                                       '--exit-on-idle', '200']), cwd=self.folder)
+            self.assertEqual(code, 1, out + err)
+            self.assertIn('--write 1=link: is the file of port 0, too (out)', err)
+        self.assertEqual((self.folder / 'out').read_bytes(), b'old')
+
+    def test_output_that_is_an_input(self):
+        capture.write_pcap(self.folder / 'in', [datagram(1).whole()])
+        before = (self.folder / 'in').read_bytes()
+        (self.folder / 'link').hardlink_to(self.folder / 'in')
+        code, out, err = appliance.run(
+            appliance.command_line(BINARY, ['net_pcap0,rx_pcap=in'], ['--port-topology', 'loop', '--write', '0=link',
+                                                                      '--exit-on-idle', '200']), cwd=self.folder)
+        self.assertEqual(code, 1, out + err)
+        self.assertIn('--write 0=link: port 0 (net_pcap0) reads that file', err)
+        self.assertEqual((self.folder / 'in').read_bytes(), before)
+        self.refuse(self.folder / 'in', self.folder / 'link', [str(self.folder / 'link'), 'input'])
+
+    def test_driver_that_keeps_mbufs(self):
+        """infinite_rx=1 holds an mbuf for each frame of the file, more than there are descriptors."""
+        capture.write_pcap(self.folder / 'in', [bytes(100)] * 3000)
+        argv = appliance.command_line(BINARY, ['net_pcap0,rx_pcap=in,infinite_rx=1', 'net_null1,no-rx=1'],
+                                      ['-i', '--total-num-mbufs', '8191'])
+        done = subprocess.run(argv, cwd=self.folder, input='start\nstop\nshow check\nshow budget\n', text=True,
+                              timeout=60, capture_output=True)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertNotIn('BROKEN', done.stdout)
+        self.assertNotIn('error', done.stdout)
+        self.assertRegex(done.stdout, r'RX descriptors +3\d\d\d')
+        done = subprocess.run(argv + ['--budget', '5000'], cwd=self.folder, input='', text=True, timeout=60,
+                              capture_output=True)
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.assertIn('--budget 5000', done.stderr)
+
     def test_queues(self):
         """The fragments of one datagram come in on different queues of a port, whoever polls them."""
         data = [datagram(number, 2400, family) for number in range(100) for family in (4, 6)]

@@ -153,6 +153,23 @@ class Ends(BumpTest):
     def test_sigterm(self):
         self.by_signal(signal.SIGTERM)
 
+    def test_sighup(self):
+        self.by_signal(signal.SIGHUP)
+
+    def test_sigquit(self):
+        self.by_signal(signal.SIGQUIT)
+
+    def test_promiscuous_only_while_it_runs(self):
+        """... unless somebody else has set it."""
+        flags = lambda name: self.bump.middle.ip('link', 'show', name).split('>')[0]    # noqa: E731
+        self.bump.middle.ip('link', 'set', 'm1', 'promisc', 'on')
+        process, log = self.daemon()
+        self.assertIn('PROMISC', flags('m0'))
+        process.terminate()
+        self.assertEqual(process.wait(20), 0, log.read_text())
+        self.assertNotIn('PROMISC', flags('m0'))
+        self.assertIn('PROMISC', flags('m1'))
+
     def test_sigterm_at_once(self):
         """While it is still starting."""
         process = self.bump.middle.popen(appliance.command_line(BINARY, self.vdevs()), stdout=subprocess.DEVNULL,

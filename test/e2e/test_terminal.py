@@ -66,6 +66,21 @@ class Pipe(unittest.TestCase):
         self.assertIn('error: ', out)
         self.assertIn('DPDK', out)
 
+    def test_bytes_that_move_the_cursor(self):
+        _, out, _ = console(b'set \x1b[2J\x9b\n')
+        self.assertIn('"?[2J?"', out)
+        self.assertNotIn('\x1b', out)
+
+    def test_closed_files(self):
+        """None of the files that fragmend opens becomes its console or takes its messages."""
+        for closed in ((0,), (0, 1, 2), (1, 2)):
+            with self.subTest(closed=closed):
+                process = subprocess.Popen(appliance.command_line(BINARY, VDEVS, ['-i']), stdin=subprocess.DEVNULL,
+                                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                           preexec_fn=lambda: [os.close(fd) for fd in closed])
+                self.addCleanup(process.kill)
+                self.assertEqual(process.wait(PATIENCE_S), 0)
+
     def test_nothing(self):
         code, out, _ = console(b'')
         self.assertEqual(code, 0)
@@ -121,6 +136,24 @@ class CommandFile(unittest.TestCase):
         self.assertEqual(code, 0)
         self.assertIn('DPDK', out)
         self.assertNotIn('Settings', out)
+
+    def test_pipe_that_never_ends(self):
+        """It is looked at between two lines whether to go on, and a device is not read at all."""
+        with tempfile.TemporaryDirectory(prefix='fragmend-test-') as folder:
+            fifo = os.path.join(folder, 'fifo')
+            os.mkfifo(fifo)
+            process = subprocess.Popen(appliance.command_line(BINARY, VDEVS, ['--cmdline-file', fifo]),
+                                       stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                       stderr=subprocess.DEVNULL)
+            self.addCleanup(process.kill)
+            with open(fifo, 'w') as writer:
+                writer.write('version\nhalf a comm')
+                writer.flush()
+                process.send_signal(signal.SIGTERM)
+                self.assertEqual(process.wait(PATIENCE_S), 0)
+        code, _, err = console(b'', '--cmdline-file', '/dev/zero')
+        self.assertEqual(code, 1)
+        self.assertIn('/dev/zero: neither a regular file nor a pipe', err)
 
     def test_shipped_files(self):
         for name in ('lab.cmd', 'inline.cmd'):

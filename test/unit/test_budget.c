@@ -4,6 +4,8 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -162,7 +164,52 @@ static void pool_too_small(void **state)
 	assert_int_equal(fm_budget_make(&b, err, sizeof(err)), -EINVAL);
 	assert_says(err, "--total-num-mbufs 2769");
 	assert_says(err, "port 1");
-	assert_says(err, "needs 2770");
+	assert_says(err, "too few for port 1");
+}
+
+/* A backlog that grows with the pool, as it is at start. */
+static bool fits(void *arg, uint32_t size)
+{
+	struct fm_budget *b = arg;
+
+	for (uint16_t i = 0; i < b->n_pools; i++) {
+		b->pool[i].size = size;
+		b->pool[i].tx_backlog = fm_budget_backlog(size, 1, 129, 32);
+	}
+	return fm_budget_make(b, NULL, 0) == 0;
+}
+
+/* Who follows the advice once has done enough, and not more than was needed. */
+static void advice(void **state)
+{
+	const struct {
+		uint32_t size, mbufs, percent;
+	} row[] = {
+		{ 1, 0, 0 }, { 512, 0, 0 }, { 2000, 0, 0 }, { 8192, 8000, 0 }, { 2047, 60000, 0 }, { 8192, 0, 75 },
+	};
+	struct fm_budget b = pair();
+	char err[512] = "", said[64];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+		b.wanted = row[i].mbufs;
+		b.wanted_percent = row[i].percent;
+		assert_false(fits(&b, row[i].size));
+		b.enough = fm_budget_enough(row[i].size, UINT32_MAX, fits, &b);
+		assert_in_range(b.enough, row[i].size + 1, UINT32_MAX - 1);
+		assert_true(fits(&b, b.enough));
+		assert_false(fits(&b, b.enough - 1));
+		assert_int_equal(fm_budget_make(&b, err, sizeof(err)), -EINVAL);
+		snprintf(said, sizeof(said), "raise --total-num-mbufs to %u", b.enough);
+		assert_says(err, said);
+		b.by_memory = true;
+		assert_int_equal(fm_budget_make(&b, err, sizeof(err)), -EINVAL);
+		assert_says(err, "more memory (-m)");
+		b.by_memory = false;
+	}
+	assert_int_equal(fm_budget_enough(8192, 8192, fits, &b), 0);
+	b.wanted_percent = 100;
+	assert_int_equal(fm_budget_enough(8192, UINT32_MAX, fits, &b), 0);
 }
 
 static void sums_do_not_wrap(void **state)
@@ -226,6 +273,7 @@ int main(void)
 		cmocka_unit_test(percent),
 		cmocka_unit_test(less_than_one_each),
 		cmocka_unit_test(pool_too_small),
+		cmocka_unit_test(advice),
 		cmocka_unit_test(sums_do_not_wrap),
 		cmocka_unit_test(port_nobody_polls),
 		cmocka_unit_test(pieces),

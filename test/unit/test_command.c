@@ -186,7 +186,10 @@ static void long_lines(void **state)
 	line[FM_LINE_MAX - 1] = '\0';
 	assert_int_equal(fm_command_parse(line, &args, err, sizeof(err)), -EINVAL);
 	assert_non_null(strstr(err, "unknown command"));
-	assert_int_equal(strlen(err), sizeof(err) - 1);
+	/* All of the line has room in the sentence; a smaller buffer cuts it. */
+	assert_non_null(strstr(err, line));
+	assert_int_equal(fm_command_parse(line, &args, err, 100), -EINVAL);
+	assert_int_equal(strlen(err), 99);
 	memset(line, ' ', 200);
 	memcpy(line + 200, "load ", 5);
 	assert_int_equal(fm_command_parse(line, &args, err, sizeof(err)), 0);

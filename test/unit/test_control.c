@@ -4,11 +4,13 @@
  */
 #include <errno.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -178,13 +180,31 @@ static void save_is_all_or_nothing(void **state)
 {
 	struct shell_fixture *f = *state;
 	char line[128], part[128];
+	struct rlimit limit, none;
+	struct stat st;
+	int ret;
 
 	write_file(f->file, "set timeout4 9\n");
+	/* A file that only looks like one of ours stays, and who may read the old one may read the new one. */
 	snprintf(part, sizeof(part), "%s.part", f->file);
-	assert_int_equal(mkdir(part, 0700), 0);
+	write_file(part, "mine");
+	assert_int_equal(chmod(f->file, 0640), 0);
 	snprintf(line, sizeof(line), "save config %s", f->file);
-	assert_int_equal(shell_run(f, line), -EEXIST);
-	assert_int_equal(rmdir(part), 0);
+	assert_int_equal(shell_run(f, line), 0);
+	assert_int_equal(stat(f->file, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0640);
+	assert_int_equal(unlink(part), 0);
+	write_file(f->file, "set timeout4 9\n");
+	/* A full device in place of a disk. */
+	getrlimit(RLIMIT_FSIZE, &limit);
+	none = limit;
+	none.rlim_cur = 0;
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &none), 0);
+	ret = shell_run(f, line);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	assert_int_equal(ret, -EFBIG);
+	assert_non_null(strstr(f->shell.err, f->file));
 	snprintf(line, sizeof(line), "load %s", f->file);
 	assert_int_equal(shell_run(f, line), 0);
 	assert_int_equal(fake_door.settings.timeout_ms[FM_IPV4], 9);
@@ -254,6 +274,11 @@ static void files_that_cannot_be_read(void **state)
 	assert_int_equal(run_file(f, line, err), -EINVAL);
 	snprintf(expected, sizeof(expected), "%s:1: line is longer than 511 characters", f->file);
 	assert_string_equal(err, expected);
+	/* It has no end. */
+	assert_int_equal(fm_control_run_file("/dev/zero", f->shell.out, err, sizeof(err)), -EINVAL);
+	assert_string_equal(err, "cannot read /dev/zero: neither a regular file nor a pipe");
+	assert_int_equal(run_file(f, "set \x1b[2J\x9b\n", err), -EINVAL);
+	assert_non_null(strstr(err, "\"?[2J?\""));
 	file = fopen(f->file, "w");
 	assert_non_null(file);
 	assert_int_equal(fwrite("start\nst\0op\n", 1, 12, file), 12);
@@ -261,6 +286,22 @@ static void files_that_cannot_be_read(void **state)
 	assert_int_equal(fm_control_run_file(f->file, f->shell.out, err, sizeof(err)), -EINVAL);
 	snprintf(expected, sizeof(expected), "%s:2: line has a NUL character", f->file);
 	assert_string_equal(err, expected);
+}
+
+/* `stop` is looked at between two lines, in files that files load, too. */
+static void files_that_are_stopped(void **state)
+{
+	static const volatile sig_atomic_t yes = 1;
+	struct shell_fixture *f = *state;
+	char err[FM_SENTENCE_LEN];
+
+	assert_int_equal(run_file(f, "set timeout4 7\n", err), 0);
+	fm_control_set_stop(&yes);
+	assert_int_equal(run_file(f, "set timeout4 8\nnonsense\n", err), 0);
+	assert_int_equal(fake_door.settings.timeout_ms[FM_IPV4], 7);
+	fm_control_set_stop(NULL);
+	assert_int_equal(run_file(f, "set timeout4 8\n", err), 0);
+	assert_int_equal(fake_door.settings.timeout_ms[FM_IPV4], 8);
 }
 
 static void files_in_files(void **state)
@@ -302,6 +343,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(save_through_a_link, shell_setup, shell_teardown),
 		cmocka_unit_test_setup_teardown(files, shell_setup, shell_teardown),
 		cmocka_unit_test_setup_teardown(files_that_cannot_be_read, shell_setup, shell_teardown),
+		cmocka_unit_test_setup_teardown(files_that_are_stopped, shell_setup, shell_teardown),
 		cmocka_unit_test_setup_teardown(files_in_files, shell_setup, shell_teardown),
 	};
 

@@ -224,7 +224,8 @@ static void help_names_every_option(void **state)
 	static const char *const some[] = { "-i, --interactive", "--mtu PORT=BYTES", "--budget N|P%", "--verify-l4\n",
 					    "1..120000 ms, default 2000.", "--output whole-or-refragment|",
 					    "1..256, default 32.", "0..512, default 250.", "default 2176.",
-					    "default 32767, fewer", "--header-chain on|off\n", "on or off, default on." };
+					    "default 32767, fewer", "--header-chain on|off\n",
+					    "on or off, default on." };
 	char *text = NULL;
 	size_t len = 0;
 	FILE *out = open_memstream(&text, &len);
