@@ -73,6 +73,12 @@ static struct fm_test_frag base_frag(unsigned int key, struct random *random)
 	return frag;
 }
 
+/* What lies at an offset; of one beyond the payload nothing is read. */
+static const uint8_t *bytes_at(const uint8_t *payload, uint32_t offset)
+{
+	return payload + (offset <= PLAN_PAYLOAD_MAX ? offset : 0);
+}
+
 /* One piece more or less like the last one: what a network, a broken stack or an attacker adds. */
 static void spoil(struct plan *plan, struct random *random)
 {
@@ -88,10 +94,10 @@ static void spoil(struct plan *plan, struct random *random)
 	if (what >= 3) {
 		extra.offset += 8 * random_below(random, 3);
 		extra.length = extra.length > 8 && random_below(random, 2) ? extra.length - 8 : extra.length;
-		extra.payload = plan->payload + extra.offset;
+		extra.payload = bytes_at(plan->payload, extra.offset);
 	}
 	if (what == 4)
-		extra.payload = plan->other + extra.offset;
+		extra.payload = bytes_at(plan->other, extra.offset);
 	if (what == 5)
 		extra.more = !extra.more;
 	if (what == 6)
