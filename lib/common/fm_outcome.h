@@ -76,13 +76,17 @@ enum fm_severity {
 	X(TIMEOUT, timeout, PRESSURE, FRAGMENT, \
 	  "Datagram was not complete in time.") \
 	X(REFUSED_BUDGET, refused_budget, PRESSURE, FRAGMENT, \
-	  "New datagram refused: the mbuf budget is used up by datagrams that are still growing.") \
+	  "New datagram refused: those under way will need the mbuf budget to complete, or its turn has not come.") \
+	X(REFUSED_SHARE, refused_share, PRESSURE, FRAGMENT, \
+	  "New datagram refused: its source has had more of the budget than others that ask for it.") \
 	X(REFUSED_TABLE, refused_table, PRESSURE, FRAGMENT, \
-	  "New datagram refused: max-datagrams are in flight and none of them is cold.") \
+	  "New datagram refused: max-datagrams are in flight, and none is cold or much less likely to complete.") \
 	X(EVICTED_COLD, evicted_cold, PRESSURE, FRAGMENT, \
-	  "Datagram idle for much longer than fragments are apart, evicted to make room.") \
+	  "Datagram idle for much longer than its source's fragments are apart, evicted to make room.") \
+	X(EVICTED_UNLIKELY, evicted_unlikely, PRESSURE, FRAGMENT, \
+	  "Datagram unlikely to complete, evicted for a likelier one.") \
 	X(EVICTED_PROGRESS, evicted_progress, PRESSURE, FRAGMENT, \
-	  "Datagram with least progress, evicted to let others complete.") \
+	  "Datagram that had got little while its source had got much, evicted to let others complete.") \
 	X(NO_MBUF, no_mbuf, PRESSURE, FRAGMENT, \
 	  "No mbuf for the copy of a header or of a shared buffer.") \
 	X(FLUSHED, flushed, PRESSURE, FRAGMENT, \

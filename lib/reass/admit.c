@@ -3,82 +3,151 @@
  * What happens at the budget.
  *
  * All or nothing: a datagram that is refused or evicted is condemned, so nothing is stored for one that cannot
- * complete. Cold datagrams go first, the one idle for longest before all; then, to let admitted ones grow, the one with
- * least progress. A new datagram never displaces a warm one. Every decision looks at the heads of FM_STEPS lists, no
- * further.
+ * complete. Whether a new one is begun is the plan's decision (plan.c). Room is made by evicting, in this order: cold
+ * ones, in the order in which they were found to be cold; one much less likely to complete than the one that wants the
+ * room, with regard to how little it still needs; and, so that admitted ones can grow, one that has got little while
+ * its source has got much. A new datagram displaces cold ones and far less likely ones; an unlikely one that grows
+ * displaces its like only.
+ *
+ * A datagram teaches its source's rate when its time is up, not when its memory is wanted: one evicted before that
+ * teaches what its silence says, and one that gives way to others nothing.
  */
 #include "internal.h"
 
 enum {
-	GAP_SHIFT = 6,    /* a fragment's weight in the learned gap: 1/64, as deviation and mean are in TCP's RTO */
-	PATIENCE = 8,     /* deviations from the mean gap until a datagram is cold */
-	FLOOR_SHIFT = 10, /* and never before 1/1024 of the timeout: a burst is no silence */
+	COOL_EACH = 4,		/* of each list, at a look */
+	COOL_OFTEN = 8,		/* looks in the time between two fragments of a datagram */
+	LOOK = 4,		/* candidates of each step of progress */
 };
 
-static uint64_t cold_after_tsc(const struct fm_reass *r, enum fm_family_index family)
-{
-	const uint64_t learned = r->gap_tsc + PATIENCE * r->gap_deviation_tsc;
-	const uint64_t floor = r->settings.timeout_tsc[family] >> FLOOR_SHIFT;
-
-	return learned > floor ? learned : floor;
-}
+#define GIVE_WAY 0.3F		/* times as likely, at most, as who wants the room */
 
 bool fm_admit_cold(const struct fm_reass *r, const struct fm_datagram *d, uint64_t now_tsc)
 {
-	return fm_elapsed(d->last_seen_tsc, now_tsc) > cold_after_tsc(r, d->family);
+	return d->list == FM_LIST_COLD || fm_elapsed(d->last_seen_tsc, now_tsc) > fm_patience_tsc(r, d);
 }
 
-/* Called when `d` gets another fragment, before last_seen_tsc moves. */
-void fm_admit_learn_gap(struct fm_reass *r, const struct fm_datagram *d, uint64_t now_tsc)
+static struct fm_datagram *head_but(const struct fm_reass *r, uint32_t list, const struct fm_datagram *self)
 {
-	const int64_t gap = (int64_t)fm_elapsed(d->last_seen_tsc, now_tsc);
-	const int64_t error = gap - (int64_t)r->gap_tsc;
-	const int64_t magnitude = error < 0 ? -error : error;
+	uint32_t n = r->activity[list].head;
 
-	r->gap_tsc = (uint64_t)((int64_t)r->gap_tsc + error / (1 << GAP_SHIFT));
-	r->gap_deviation_tsc = (uint64_t)((int64_t)r->gap_deviation_tsc +
-					  (magnitude - (int64_t)r->gap_deviation_tsc) / (1 << GAP_SHIFT));
+	if (n != FM_NONE && fm_entry(r, n) == self)
+		n = self->link[FM_LINK_ACTIVITY].next;
+	return n == FM_NONE ? NULL : fm_entry(r, n);
 }
 
-/* The datagram idle for longest; each step list is in order of activity. NULL: there is none but `self`. */
-static struct fm_datagram *idle_longest(const struct fm_reass *r, const struct fm_datagram *self, uint64_t now_tsc)
+static uint64_t warm_used(const struct fm_reass *r)
 {
-	struct fm_datagram *oldest = NULL;
+	return r->list_used & ((1ULL << FM_WARM_LISTS) - 1);
+}
 
-	for (int step = 0; step < FM_STEPS; step++) {
-		struct fm_datagram *d;
-		uint32_t n = r->step[step].head;
+/* 1 at the start, more the less it still needs. */
+static float progress_of(const struct fm_datagram *d)
+{
+	const int left = d->mbufs_expected - d->mbufs_held;
 
-		if (n != FM_NONE && fm_entry(r, n) == self)
-			n = self->link[FM_LINK_STEP].next;
-		if (n == FM_NONE)
+	if (d->marks & FM_MARK_GAPPY)
+		return 1;
+	return (float)d->mbufs_expected / (float)(left > 1 ? left : 1);
+}
+
+/* Of the lists in `used` the one least likely to complete, if it is less likely than `chance` by enough. */
+static struct fm_datagram *least_likely_of(const struct fm_reass *r, uint64_t used, const struct fm_datagram *self,
+					   float chance, uint64_t now_tsc)
+{
+	struct fm_datagram *victim = NULL;
+	float lowest = chance * GIVE_WAY;
+
+	for (; used != 0; used &= used - 1) {
+		struct fm_datagram *d = head_but(r, (uint32_t)__builtin_ctzll(used), self);
+		float own;
+
+		if (d == NULL)
 			continue;
-		d = fm_entry(r, n);
-		if (oldest == NULL ||
-		    fm_elapsed(d->last_seen_tsc, now_tsc) > fm_elapsed(oldest->last_seen_tsc, now_tsc))
-			oldest = d;
+		/* The less it still needs, the more it is worth. */
+		own = fm_chance_now(r, d, now_tsc) * progress_of(d);
+		if (own < lowest) {
+			lowest = own;
+			victim = d;
+		}
 	}
-	return oldest;
+	return victim;
+}
+
+/* Among the unlikely ones it is found in a flood; the others are looked at where there is none. */
+static struct fm_datagram *least_likely(const struct fm_reass *r, const struct fm_datagram *self, float chance,
+					uint64_t now_tsc)
+{
+	const uint64_t unlikely = (1ULL << FM_LIST_LIKELY) - 1;
+	struct fm_datagram *d = least_likely_of(r, warm_used(r) & unlikely, self, chance, now_tsc);
+
+	return d != NULL ? d : least_likely_of(r, warm_used(r) & ~unlikely, self, chance, now_tsc);
+}
+
+static void evict(struct fm_reass *r, struct fm_datagram *d, enum fm_outcome why, uint64_t now_tsc)
+{
+	const bool unlikely = fm_chance_now(r, d, now_tsc) < fm_unlikely(r);
+
+	if (why == FM_EVICTED_PROGRESS)
+		fm_plan_refund(r, d);
+	if (why == FM_EVICTED_UNLIKELY)
+		fm_source_failed(r, d, fm_chance_alive(r, d, now_tsc));
+	fm_datagram_condemn(r, d, why, unlikely ? FM_DOOM_UNLIKELY : FM_DOOM_PRESSURE, now_tsc);
 }
 
 /* `self` is just being served: it is not cold whatever its past. */
-static bool evict_cold(struct fm_reass *r, const struct fm_datagram *self, uint64_t now_tsc)
+static bool make_room(struct fm_reass *r, const struct fm_datagram *self, float chance, uint64_t now_tsc)
 {
-	struct fm_datagram *d = idle_longest(r, self, now_tsc);
+	struct fm_datagram *d = head_but(r, FM_LIST_COLD, self);
 
-	if (d == NULL || !fm_admit_cold(r, d, now_tsc))
+	if (d != NULL) {
+		evict(r, d, FM_EVICTED_COLD, now_tsc);
+		return true;
+	}
+	d = least_likely(r, self, chance, now_tsc);
+	if (d == NULL)
 		return false;
-	fm_datagram_condemn(r, d, FM_EVICTED_COLD);
+	evict(r, d, FM_EVICTED_UNLIKELY, now_tsc);
 	return true;
 }
 
-/* The one idle for longest among those that have got least. */
-static struct fm_datagram *least_progress(const struct fm_reass *r)
+/* How much rather than others it gives way: it has got little so far, and its source much. */
+static float dispensable(const struct fm_reass *r, const struct fm_datagram *d)
 {
-	for (int step = 0; step < FM_STEPS; step++)
-		if (r->step[step].head != FM_NONE)
-			return fm_entry(r, r->step[step].head);
-	return NULL;
+	const float got = fm_minf(1, (float)d->mbufs_held / (float)d->mbufs_expected);
+
+	return fm_plan_ahead(r, d) - got;
+}
+
+/* Of the lists from `first` on, one a step: a bounded look at who has been idle for longest in each. */
+static struct fm_datagram *least_progress(const struct fm_reass *r, uint32_t first)
+{
+	struct fm_datagram *victim = NULL;
+	float most = 0;
+
+	for (uint64_t used = r->list_used >> first & ((1ULL << FM_STEPS) - 1); used != 0; used &= used - 1) {
+		uint32_t n = r->activity[first + (uint32_t)__builtin_ctzll(used)].head;
+
+		for (int i = 0; i < LOOK && n != FM_NONE; i++, n = fm_entry(r, n)->link[FM_LINK_ACTIVITY].next) {
+			const float own = dispensable(r, fm_entry(r, n));
+
+			if (victim == NULL || own > most) {
+				victim = fm_entry(r, n);
+				most = own;
+			}
+		}
+	}
+	return victim;
+}
+
+/* Who is unlikely to complete lets nobody give way but those like it. */
+static struct fm_datagram *gives_way(const struct fm_reass *r, bool to_likely)
+{
+	struct fm_datagram *victim = least_progress(r, FM_LIST_UNLIKELY);
+
+	if (victim == NULL && to_likely)
+		victim = least_progress(r, FM_LIST_LIKELY);
+	return victim == NULL && to_likely ? head_but(r, FM_LIST_SLOW, NULL) : victim;
 }
 
 static bool fits(const struct fm_reass *r, uint32_t mbufs)
@@ -86,37 +155,74 @@ static bool fits(const struct fm_reass *r, uint32_t mbufs)
 	return r->stats.held_mbufs + mbufs <= r->settings.budget_mbufs;
 }
 
-enum fm_admission fm_admit_new(struct fm_reass *r, uint32_t mbufs, uint64_t now_tsc, enum fm_outcome *why)
+static uint32_t expected_size(const struct fm_reass *r, const struct fm_source *s)
 {
+	const float size = s->size > 0 ? s->size : r->sources.first_size;
+
+	return (uint32_t)fm_minf(fm_maxf(size + 0.5F, 2), UINT16_MAX);
+}
+
+enum fm_admission fm_admit_new(struct fm_reass *r, struct fm_source *s, bool headless, bool trial, uint32_t mbufs,
+			       uint64_t now_tsc, enum fm_outcome *why)
+{
+	const float own = fm_chance_new(r, s, headless), chance = trial ? fm_maxf(own, r->sources.typical) : own;
+
 	/* Larger than the whole budget: nothing need die for it. */
 	*why = FM_REFUSED_BUDGET;
 	if (mbufs > r->settings.budget_mbufs)
 		return FM_REFUSE;
-	while (!fits(r, mbufs))
-		if (!evict_cold(r, NULL, now_tsc))
-			return FM_REFUSE;
-	*why = FM_REFUSED_TABLE;
-	if (r->stats.datagrams >= r->max_datagrams && !evict_cold(r, NULL, now_tsc))
+	if (!fm_plan_accepts(r, s, chance, expected_size(r, s), now_tsc, why))
 		return FM_REFUSE;
+	*why = FM_REFUSED_BUDGET;
+	while (!fits(r, mbufs))
+		if (!make_room(r, NULL, chance, now_tsc)) {
+			fm_plan_no_room(r, chance);
+			return FM_REFUSE;
+		}
+	*why = FM_REFUSED_TABLE;
+	if (r->stats.datagrams >= r->max_datagrams && !make_room(r, NULL, chance, now_tsc)) {
+		fm_plan_no_room(r, chance);
+		return FM_REFUSE;
+	}
+	if (chance >= fm_unlikely(r))
+		fm_plan_charge(r, s, expected_size(r, s));
 	return FM_ADMIT;
+}
+
+void fm_admit_note(struct fm_reass *r, struct fm_datagram *d, const struct fm_source *s, bool headless, bool trial)
+{
+	d->source = (uint32_t)(s - r->sources.record);
+	d->source_check = s->check;
+	d->mbufs_expected = (uint16_t)expected_size(r, s);
+	d->marks = fm_source_known(s) ? 0 : FM_MARK_STRANGER;
+	d->marks |= headless ? FM_MARK_HEADLESS : 0;
+	if (trial)
+		fm_mark_trial(r, d);
 }
 
 enum fm_admission fm_admit_more(struct fm_reass *r, struct fm_datagram *d, uint32_t mbufs, uint64_t now_tsc,
 				enum fm_outcome *why)
 {
+	float chance;
+
 	/* Larger than the whole budget: it goes before anybody dies for it. */
 	*why = FM_EVICTED_PROGRESS;
 	if (d->mbufs_held + mbufs > r->settings.budget_mbufs)
 		return FM_REFUSE;
+	if (likely(fits(r, mbufs)))
+		return FM_ADMIT;
+	chance = fm_chance_with(r, d, d->mbufs_held + mbufs, d->fragments + 1U);
 	while (!fits(r, mbufs)) {
 		struct fm_datagram *victim;
 
-		if (evict_cold(r, d, now_tsc))
+		if (make_room(r, d, chance, now_tsc))
 			continue;
-		victim = least_progress(r);
-		if (victim == d)
+		victim = gives_way(r, chance >= fm_unlikely(r));
+		if (victim == d || victim == NULL) {
+			fm_plan_refund(r, d);
 			return FM_REFUSE;
-		fm_datagram_condemn(r, victim, FM_EVICTED_PROGRESS);
+		}
+		evict(r, victim, FM_EVICTED_PROGRESS, now_tsc);
 	}
 	return FM_ADMIT;
 }
@@ -124,6 +230,34 @@ enum fm_admission fm_admit_more(struct fm_reass *r, struct fm_datagram *d, uint3
 void fm_admit_shrink(struct fm_reass *r, uint64_t now_tsc)
 {
 	while (!fits(r, 0))
-		if (!evict_cold(r, NULL, now_tsc))
-			fm_datagram_condemn(r, least_progress(r), FM_EVICTED_PROGRESS);
+		if (!make_room(r, NULL, 0, now_tsc))
+			evict(r, gives_way(r, true), FM_EVICTED_PROGRESS, now_tsc);
+}
+
+/* False: there may be more. */
+static bool cool_list(struct fm_reass *r, uint32_t list, uint64_t now_tsc)
+{
+	for (int i = 0; i < COOL_EACH && r->activity[list].head != FM_NONE; i++) {
+		struct fm_datagram *d = fm_entry(r, r->activity[list].head);
+
+		if (fm_admit_cold(r, d, now_tsc)) {
+			fm_source_failed(r, d, 0);
+			fm_datagram_cool(r, d);
+		} else if (list >= FM_LIST_LIKELY && fm_chance_now(r, d, now_tsc) < fm_unlikely(r)) {
+			fm_datagram_doubt(r, d);
+		} else {
+			return true;
+		}
+	}
+	return r->activity[list].head == FM_NONE;
+}
+
+void fm_admit_cool(struct fm_reass *r, uint64_t now_tsc)
+{
+	bool all = true;
+
+	for (uint64_t used = warm_used(r); used != 0; used &= used - 1)
+		all &= cool_list(r, (uint32_t)__builtin_ctzll(used), now_tsc);
+	/* A storm of them is worked off with the next fragments. */
+	r->cool_at_tsc = all ? now_tsc + (uint64_t)(r->sources.gap / COOL_OFTEN) : now_tsc;
 }

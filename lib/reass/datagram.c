@@ -2,11 +2,12 @@
 /*
  * The life of an entry:
  *
- *	          admitted                     complete
- *	FREE ----------------> LIVE ----------------------> FREE
- *	  |                     |   timed out, flushed        ^
- *	  | refused             | overlap, evicted, ...       | timed out, flushed, oldest when entries run out
- *	  +---------------> CONDEMNED ------------------------+
+ *	          admitted             complete, timed out, flushed
+ *	FREE ----------------> LIVE ------------------------------------> FREE
+ *	  |                     |   overlap, evicted, ...                   ^
+ *	  |                     +-------------------------------------------+
+ *	  | refused             | its key
+ *	  +---------------------+-------> condemned.c
  */
 #include "internal.h"
 
@@ -28,9 +29,25 @@ void fm_drop(struct fm_reass *r, struct rte_mbuf *m, enum fm_outcome why)
 	r->dead[r->n_dead++] = m;
 }
 
-static void remove_from_step(struct fm_reass *r, struct fm_datagram *d)
+static void activity_remove(struct fm_reass *r, struct fm_datagram *d)
 {
-	fm_list_remove(r, &r->step[d->step], FM_LINK_STEP, d);
+	fm_list_remove(r, &r->activity[d->list], FM_LINK_ACTIVITY, d);
+	if (r->activity[d->list].head == FM_NONE)
+		r->list_used &= ~(1ULL << d->list);
+}
+
+static void activity_add(struct fm_reass *r, struct fm_datagram *d, uint32_t list)
+{
+	d->list = (uint8_t)list;
+	fm_list_add_tail(r, &r->activity[list], FM_LINK_ACTIVITY, d);
+	r->list_used |= 1ULL << list;
+}
+
+/* Out of the plan and the lists: it is about to let go of what it holds. */
+static void leave(struct fm_reass *r, struct fm_datagram *d)
+{
+	fm_plan_remove(r, d);
+	activity_remove(r, d);
 }
 
 /* Let go of all fragments: `why` is their outcome, or they have gone elsewhere (why == FM_OUTCOME_MAX). */
@@ -50,6 +67,8 @@ static void release(struct fm_reass *r, struct fm_datagram *d, enum fm_outcome w
 
 static void set_free(struct fm_reass *r, struct fm_datagram *d)
 {
+	fm_count_sub(&r->stats.datagrams, 1);
+	r->sources.trials -= (d->marks & FM_MARK_TRIAL) != 0;
 	fm_list_remove(r, &r->age[d->family], FM_LINK_AGE, d);
 	fm_index_remove(r, d);
 	d->state = FM_STATE_FREE;
@@ -57,84 +76,91 @@ static void set_free(struct fm_reass *r, struct fm_datagram *d)
 	r->free_entry = fm_number(r, d);
 }
 
-void fm_datagram_forget(struct fm_reass *r, struct fm_datagram *d)
+void fm_datagram_forget(struct fm_reass *r, struct fm_datagram *d, uint32_t wasted)
 {
-	if (d->state == FM_STATE_LIVE) {
-		remove_from_step(r, d);
-		release(r, d, FM_OUTCOME_MAX);
-		fm_count_sub(&r->stats.datagrams, 1);
-	} else {
-		fm_list_remove(r, &r->condemned, FM_LINK_STEP, d);
-		fm_count_sub(&r->stats.condemned, 1);
-	}
+	leave(r, d);
+	fm_source_released(r, d, wasted);
+	release(r, d, FM_OUTCOME_MAX);
 	set_free(r, d);
 }
 
 void fm_datagram_drop(struct fm_reass *r, struct fm_datagram *d, enum fm_outcome why)
 {
-	remove_from_step(r, d);
+	leave(r, d);
+	fm_source_released(r, d, d->fragments);
 	release(r, d, why);
-	fm_count_sub(&r->stats.datagrams, 1);
 	set_free(r, d);
 }
 
-void fm_datagram_condemn(struct fm_reass *r, struct fm_datagram *d, enum fm_outcome why)
+void fm_datagram_condemn(struct fm_reass *r, struct fm_datagram *d, enum fm_outcome why, enum fm_doom doom,
+			 uint64_t now_tsc)
 {
-	remove_from_step(r, d);
-	release(r, d, why);
-	fm_count_sub(&r->stats.datagrams, 1);
-	d->state = FM_STATE_CONDEMNED;
-	fm_list_add_tail(r, &r->condemned, FM_LINK_STEP, d);
-	fm_count_add(&r->stats.condemned, 1);
-}
+	const enum fm_family_index family = (enum fm_family_index)d->family;
+	const uint64_t until_tsc = doom == FM_DOOM_FAULTY ? d->first_seen_tsc + r->settings.timeout_tsc[family] :
+							    now_tsc + fm_condemned_for_tsc(r, family);
 
-void fm_datagram_expire(struct fm_reass *r, struct fm_datagram *d)
-{
-	if (d->state == FM_STATE_LIVE)
-		fm_datagram_drop(r, d, FM_TIMEOUT);
-	else
-		fm_datagram_forget(r, d);
+	fm_condemned_add(r, fm_key_hash(r, &d->key, family), doom, now_tsc, until_tsc);
+	fm_datagram_drop(r, d, why);
 }
 
 void fm_datagram_touch(struct fm_reass *r, struct fm_datagram *d, uint32_t mbufs, uint64_t now_tsc)
 {
-	remove_from_step(r, d);
-	d->mbufs_held += mbufs;
+	float chance;
+	bool likely;
+
+	leave(r, d);
+	d->mbufs_held = (uint16_t)(d->mbufs_held + mbufs);
 	fm_count_add(&r->stats.held_mbufs, mbufs);
 	d->last_seen_tsc = now_tsc;
-	d->step = fm_step_of(d->mbufs_held);
-	fm_list_add_tail(r, &r->step[d->step], FM_LINK_STEP, d);
+	chance = fm_chance_with(r, d, d->mbufs_held, d->fragments);
+	likely = chance >= fm_unlikely(r);
+	if (likely)
+		fm_plan_add(r, d, chance);
+	if (fm_slow(r, d))
+		activity_add(r, d, FM_LIST_SLOW);
+	else
+		activity_add(r, d, (likely ? FM_LIST_LIKELY : FM_LIST_UNLIKELY) + fm_step_of(d->mbufs_held));
 }
 
-struct fm_datagram *fm_datagram_new(struct fm_reass *r, const struct fm_frag *frag, uint32_t hash, enum fm_state state,
-				    uint64_t now_tsc)
+void fm_datagram_doubt(struct fm_reass *r, struct fm_datagram *d)
 {
-	struct fm_datagram *d;
+	leave(r, d);
+	activity_add(r, d, FM_LIST_UNLIKELY + fm_step_of(d->mbufs_held));
+}
 
-	/* Live ones are fewer than entries, so if none is free some are condemned. */
-	if (r->free_entry == FM_NONE)
-		fm_datagram_forget(r, fm_entry(r, r->condemned.head));
-	d = fm_entry(r, r->free_entry);
+void fm_datagram_cool(struct fm_reass *r, struct fm_datagram *d)
+{
+	leave(r, d);
+	activity_add(r, d, FM_LIST_COLD);
+}
+
+struct fm_datagram *fm_datagram_new(struct fm_reass *r, const struct fm_frag *frag, uint32_t hash, uint64_t now_tsc)
+{
+	struct fm_datagram *d = fm_entry(r, r->free_entry);
+
 	r->free_entry = d->chain;
 	*d = (struct fm_datagram){
 		.key = frag->key,
 		.hash = hash,
-		.state = (uint8_t)state,
+		.state = FM_STATE_LIVE,
 		.family = frag->family == 4 ? FM_IPV4 : FM_IPV6,
 		.first_seen_tsc = now_tsc,
 		.last_seen_tsc = now_tsc,
 		.end = FM_END_UNKNOWN,
+		.bin = FM_NO_BIN,
 	};
 	fm_index_add(r, d);
 	fm_list_add_tail(r, &r->age[d->family], FM_LINK_AGE, d);
-	if (state == FM_STATE_LIVE) {
-		fm_list_add_tail(r, &r->step[d->step], FM_LINK_STEP, d);
-		fm_count_add(&r->stats.datagrams, 1);
-	} else {
-		fm_list_add_tail(r, &r->condemned, FM_LINK_STEP, d);
-		fm_count_add(&r->stats.condemned, 1);
-	}
+	/* Step 0, and not in the plan, until it gets its first fragment. */
+	activity_add(r, d, FM_LIST_LIKELY);
+	fm_count_add(&r->stats.datagrams, 1);
 	return d;
+}
+
+void fm_datagram_expire(struct fm_reass *r, struct fm_datagram *d)
+{
+	fm_source_failed(r, d, 0);
+	fm_datagram_drop(r, d, FM_TIMEOUT);
 }
 
 uint32_t fm_reass_expire(struct fm_reass *r, uint64_t now_tsc, uint32_t max_datagrams)
@@ -155,6 +181,7 @@ uint32_t fm_reass_expire(struct fm_reass *r, uint64_t now_tsc, uint32_t max_data
 			n++;
 		}
 	}
+	fm_condemned_sweep(r, max_datagrams, now_tsc);
 	fm_drop_flush(r);
 	return n;
 }
@@ -164,14 +191,9 @@ uint64_t fm_reass_flush(struct fm_reass *r)
 	const uint64_t before = r->stats.count[FM_FLUSHED];
 
 	for (int family = 0; family < FM_FAMILIES; family++)
-		while (r->age[family].head != FM_NONE) {
-			struct fm_datagram *d = fm_entry(r, r->age[family].head);
-
-			if (d->state == FM_STATE_LIVE)
-				fm_datagram_drop(r, d, FM_FLUSHED);
-			else
-				fm_datagram_forget(r, d);
-		}
+		while (r->age[family].head != FM_NONE)
+			fm_datagram_drop(r, fm_entry(r, r->age[family].head), FM_FLUSHED);
+	fm_condemned_clear(r);
 	fm_drop_flush(r);
 	return r->stats.count[FM_FLUSHED] - before;
 }

@@ -48,9 +48,14 @@ enum fm_family_index { FM_IPV4, FM_IPV6, FM_FAMILIES };
 
 /* What can be changed while the table runs: fm_reass_set(). */
 struct fm_reass_settings {
-	uint64_t timeout_tsc[FM_FAMILIES];	/* from the first fragment seen; > 0 */
+	uint64_t timeout_tsc[FM_FAMILIES];	/* from the first fragment seen; 1..2^63-1 */
 	uint32_t budget_mbufs;			/* mbufs (segments) held at most; 1..max_mbufs */
 	uint16_t max_fragments;			/* per datagram; FM_FRAGMENTS_MIN..FM_FRAGMENTS_MAX */
+	/*
+	 * Addresses that agree in so many leading bits are one source: one record, one share of the budget.
+	 * IPv4: 0..32, IPv6: 0..128; 0: the default of 32 and 64.
+	 */
+	uint8_t source_prefix[FM_FAMILIES];
 	bool verify_l4;				/* drop joined datagrams with a wrong transport checksum */
 	bool short_chain; /* accept first IPv6 fragments without the whole header chain (RFC 7112) */
 };
@@ -125,7 +130,21 @@ struct fm_reass_view {
 	uint16_t vlan[2];		/* 0xffff: no tag */
 	uint8_t family;			/* 4 or 6 */
 	uint8_t protocol;		/* IPv4; 0 for IPv6 */
+	uint16_t chance_permille;	/* of completing: by its source's record, its progress and its silence */
 	bool cold;			/* idle for longer than fragments are apart: first to be evicted */
+};
+
+/* One source and what became of its fragments, for display. */
+struct fm_source_view {
+	uint8_t prefix[16];		/* IPv4 in the first 4 bytes; network order; 0 behind prefix_len */
+	uint8_t prefix_len;		/* bits, 1..32 or 1..128: as set now, or fewer if the record is older */
+	uint8_t family;			/* 4 or 6 */
+	uint16_t chance_permille;	/* that its next datagram completes */
+	uint32_t held_mbufs;
+	uint32_t size_mbufs;		/* of its datagrams that complete; 0: not known */
+	uint64_t delivered;		/* fragments of completed datagrams, since the source has a record */
+	uint64_t wasted;		/* fragments held for nothing, likewise */
+	uint64_t gap_tsc;		/* from one fragment of a datagram to the next; 0: not known */
 };
 
 /*
@@ -147,7 +166,8 @@ int fm_reass_init(void *memory, const struct fm_reass_params *params, struct fm_
 		  size_t err_len);
 
 /*
- * Take new settings; the budget shrinks at once (cold datagrams go first, then those with least progress).
+ * Take new settings. The budget shrinks at once: cold datagrams go first, then unlikely ones, then those that have got
+ * little while their source has got much. A new source_prefix counts for datagrams that begin from now on.
  *
  * @return 0; -EINVAL: a setting is out of range (named in err), nothing is changed
  */
@@ -169,13 +189,14 @@ void fm_reass_burst(struct fm_reass *reass, struct rte_mbuf *const *in, uint16_t
  * traffic or without, often enough and with a limit high enough to keep up: no more datagrams time out than fragments
  * come in.
  *
- * @param max_datagrams  free no more than so many; the families take turns at being first
+ * @param max_datagrams  free no more than so many; the families take turns at being first. As many sets of
+ *                       four condemned keys are looked through: no huge number between bursts
  * @return               how many expired; == max_datagrams: there may be more
  */
 uint32_t fm_reass_expire(struct fm_reass *reass, uint64_t now_tsc, uint32_t max_datagrams);
 
 /*
- * Free all held fragments (FM_FLUSHED) and forget condemned datagrams.
+ * Free all held fragments (FM_FLUSHED) and forget condemned datagrams. What is known of sources stays.
  *
  * @return fragments freed
  */
@@ -190,6 +211,31 @@ const struct fm_reass_stats *fm_reass_stats(const struct fm_reass *reass);
  * @return how many were written to `views`
  */
 uint32_t fm_reass_views(const struct fm_reass *reass, uint64_t now_tsc, struct fm_reass_view *views, uint32_t max);
+
+/*
+ * Look at some of the records of sources, and keep the `max` of all looked at so far that hold most mbufs; of equal
+ * ones those that wasted most, then those that were delivered most. There can be millions of records: a thread that
+ * polls looks at a few of them between two bursts.
+ *
+ *	for (n = 0, at = 0;;) {
+ *		at = fm_reass_sources(reass, at, 1024, views, max, &n);
+ *		if (at == 0)
+ *			break;
+ *		... a burst ...
+ *	}
+ *
+ * Between two calls sources come and go, and each is described as it was when it was looked at. For a while after
+ * `source_prefix` was changed there can be several views of one prefix: add them up.
+ *
+ * @param first  number of the record to begin with; 0 for all
+ * @param count  records to look at, 1 or more: it takes about as many cache misses, and puts each one of them into its
+ *               place in `views` if it belongs there
+ * @param views  room for max; the first *n are those kept so far
+ * @param n      0..max
+ * @return       number of the record to go on with; 0: all have been looked at
+ */
+uint32_t fm_reass_sources(const struct fm_reass *reass, uint32_t first, uint32_t count, struct fm_source_view *views,
+			  uint32_t max, uint32_t *n);
 
 /*
  * Check every invariant of the table by walking it; for tests, far too slow for traffic.

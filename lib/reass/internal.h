@@ -11,6 +11,7 @@
 
 #include "fm_reass.h"
 #include "frag.h"
+#include "policy.h"
 #include "siphash.h"
 
 enum {
@@ -21,13 +22,12 @@ enum {
 	FM_LEAF_EXTENTS = 3,
 	FM_INNER_CHILDREN = 10,
 	FM_HEIGHT_MAX = 8,		/* 8192 extents, at least 5 children a node: 6 and the root */
-	FM_STEPS = 18,			/* progress classes: bit width of the mbufs held, up to 65,535 */
 	FM_DEAD_MAX = 64,
 	FM_SCRATCH_LEN = 66 * 1024,	/* longer than any IP packet with Ethernet header and tags */
 	FM_SEGS_MAX = 65000,		/* of a joined chain: rte_mbuf counts them in 16 bits */
 };
 
-#define FM_END_UNKNOWN UINT32_MAX
+#define FM_END_UNKNOWN 0
 
 /*
  * Index: a hash selects a bucket; what finds no slot there hangs in a chain off the bucket. With half the slots in use
@@ -72,11 +72,10 @@ static_assert(sizeof(union fm_node) == FM_LINE, "a node is a cache line");
 
 enum fm_state {
 	FM_STATE_FREE,
-	FM_STATE_LIVE,		/* holds fragments; in an age list and a step list */
-	FM_STATE_CONDEMNED,	/* remembered without fragments; in an age list and the list of condemned ones */
+	FM_STATE_LIVE,		/* holds fragments; in an age list and an activity list */
 };
 
-enum fm_link_kind { FM_LINK_AGE, FM_LINK_STEP, FM_LINKS };
+enum fm_link_kind { FM_LINK_AGE, FM_LINK_ACTIVITY, FM_LINKS };
 
 struct fm_link {
 	uint32_t prev, next;
@@ -101,16 +100,21 @@ struct fm_datagram {
 	uint64_t first_seen_tsc;
 	uint64_t last_seen_tsc;
 	struct fm_link link[FM_LINKS];
-	uint32_t bytes_held;
-	uint32_t end;			/* FM_END_UNKNOWN until the last fragment has come */
 	uint32_t root, tail;		/* tree of extents; its rightmost leaf */
-	uint32_t mbufs_held;
+	uint32_t source;		/* number of its source's record, if that is still its own: source_check */
+	uint16_t bytes_held;
+	uint16_t end;			/* FM_END_UNKNOWN until the last fragment has come */
+	uint16_t mbufs_held;
+	uint16_t mbufs_expected;	/* of the whole; grows when it is outgrown, while it is likely */
 	uint16_t fragments;
 	uint16_t largest;		/* IP length of the largest fragment, saturated */
 	uint8_t height;			/* of the tree; 0: the root is a leaf */
-	uint8_t step;			/* progress class */
 	uint8_t ecn_seen;		/* bit per code point */
-	uint8_t unused[5];
+	uint8_t list;			/* of activity */
+	uint8_t bin;			/* of the plan; FM_NO_BIN: not in it */
+	uint8_t weight;			/* chance of completing as of its last fragment, in 255ths */
+	uint8_t marks;			/* enum fm_mark */
+	uint16_t source_check;
 };
 static_assert(sizeof(struct fm_datagram) == 2 * FM_LINE, "a datagram is two cache lines");
 
@@ -130,10 +134,15 @@ struct fm_reass {
 	void *dropped_arg;
 
 	struct fm_list age[FM_FAMILIES];	/* by first_seen_tsc: timeouts are constant, so a FIFO is the timer */
-	struct fm_list step[FM_STEPS];		/* live ones of equal progress, by last_seen_tsc */
-	struct fm_list condemned;		/* in order of their condemnation */
+	struct fm_list activity[FM_LISTS];	/* live ones: policy.h */
+	uint64_t list_used;			/* bit per activity list that is not empty */
+	uint64_t cool_at_tsc;			/* when to look again for those silent for too long */
 	int expire_first;			/* family that fm_reass_expire() serves first */
-	uint64_t gap_tsc, gap_deviation_tsc;	/* learned: time between the fragments of a datagram */
+	struct fm_condemned *condemned;
+	uint32_t condemned_mask;		/* of sets */
+	uint32_t sweep_next;			/* set to look at next for what can be forgotten */
+	struct fm_sources sources;
+	struct fm_plan plan;
 
 	struct rte_mbuf *dead[FM_DEAD_MAX];	/* counted, waiting to be freed together */
 	uint32_t n_dead;
@@ -192,6 +201,17 @@ static inline void fm_list_remove(struct fm_reass *r, struct fm_list *list, enum
 		list->tail = link.prev;
 }
 
+/* fminf() and fmaxf() are calls where the compiler has to mind what they do with NaN; there is none here. */
+static inline float fm_minf(float a, float b)
+{
+	return a < b ? a : b;
+}
+
+static inline float fm_maxf(float a, float b)
+{
+	return a > b ? a : b;
+}
+
 static inline uint8_t fm_step_of(uint32_t mbufs_held)
 {
 	return mbufs_held == 0 ? 0 : (uint8_t)(32 - __builtin_clz(mbufs_held));
@@ -208,10 +228,43 @@ static inline bool fm_expired(const struct fm_reass *r, const struct fm_datagram
 	return fm_elapsed(d->first_seen_tsc, now_tsc) >= r->settings.timeout_tsc[d->family];
 }
 
+static inline struct fm_condemned *fm_condemned_set(const struct fm_reass *r, uint64_t hash)
+{
+	return &r->condemned[(size_t)(hash >> 32 & r->condemned_mask) * FM_CONDEMNED_WAYS];
+}
+
+static inline unsigned int fm_prefix_bits(const struct fm_reass *r, enum fm_family_index family)
+{
+	const unsigned int set = r->settings.source_prefix[family];
+
+	return set != 0 ? set : family == FM_IPV4 ? 32 : 64;
+}
+
+/* NULL: the record has been given to another. */
+static inline struct fm_source *fm_source_of(const struct fm_reass *r, const struct fm_datagram *d)
+{
+	struct fm_source *s = &r->sources.record[d->source];
+
+	return s->check == d->source_check ? s : NULL;
+}
+
+static inline bool fm_source_known(const struct fm_source *s)
+{
+	return s->begun > 0;
+}
+
+static inline void fm_mark_trial(struct fm_reass *r, struct fm_datagram *d)
+{
+	r->sources.trials += !(d->marks & FM_MARK_TRIAL);
+	d->marks |= FM_MARK_TRIAL;
+}
+
 /* --- table.c: the index --- */
-uint32_t fm_key_hash(const struct fm_reass *r, const struct fm_key *key, enum fm_family_index family);
+uint64_t fm_key_hash(const struct fm_reass *r, const struct fm_key *key, enum fm_family_index family);
 struct fm_datagram *fm_index_find(const struct fm_reass *r, const struct fm_key *key, enum fm_family_index family,
 				  uint32_t hash);
+/* The entry to be prefetched: most likely it is the right one. FM_NONE: most likely there is none. */
+uint32_t fm_index_guess(const struct fm_reass *r, uint32_t hash);
 void fm_index_add(struct fm_reass *r, struct fm_datagram *d);
 void fm_index_remove(struct fm_reass *r, struct fm_datagram *d);
 
@@ -242,34 +295,27 @@ uint32_t fm_extent_held_end(const struct fm_reass *r, const struct fm_datagram *
 void fm_extent_clear(struct fm_reass *r, struct fm_datagram *d);
 
 /* --- datagram.c: states of an entry --- */
-struct fm_datagram *fm_datagram_new(struct fm_reass *r, const struct fm_frag *frag, uint32_t hash, enum fm_state state,
-				    uint64_t now_tsc);
-/* Count and free what it holds, and remember it as condemned. */
-void fm_datagram_condemn(struct fm_reass *r, struct fm_datagram *d, enum fm_outcome why);
+
+/* An entry for a datagram that holds nothing yet. */
+struct fm_datagram *fm_datagram_new(struct fm_reass *r, const struct fm_frag *frag, uint32_t hash, uint64_t now_tsc);
+/* Count and free what it holds, and remember its key as condemned. */
+void fm_datagram_condemn(struct fm_reass *r, struct fm_datagram *d, enum fm_outcome why, enum fm_doom doom,
+			 uint64_t now_tsc);
 /* Count and free what it holds, and forget it. */
 void fm_datagram_drop(struct fm_reass *r, struct fm_datagram *d, enum fm_outcome why);
-/* Forget it; what it held has gone elsewhere. */
-void fm_datagram_forget(struct fm_reass *r, struct fm_datagram *d);
 void fm_datagram_expire(struct fm_reass *r, struct fm_datagram *d);
-/* It holds `mbufs` more now: its place in the progress lists. */
+/* Forget it; what it held has gone elsewhere, `wasted` fragments of it to no good. */
+void fm_datagram_forget(struct fm_reass *r, struct fm_datagram *d, uint32_t wasted);
+/* It holds `mbufs` more now: its place in the activity lists and in the plan. */
 void fm_datagram_touch(struct fm_reass *r, struct fm_datagram *d, uint32_t mbufs, uint64_t now_tsc);
+/* It has been silent for too long: out of the likely ones. */
+void fm_datagram_doubt(struct fm_reass *r, struct fm_datagram *d);
+/* Out of the warm ones. */
+void fm_datagram_cool(struct fm_reass *r, struct fm_datagram *d);
 
 /* Count a fragment's outcome and free it, soon. */
 void fm_drop(struct fm_reass *r, struct rte_mbuf *m, enum fm_outcome why);
 void fm_drop_flush(struct fm_reass *r);
-
-/* --- admit.c: the pressure policy. Whether and for whom room is made is decided here and nowhere else. --- */
-enum fm_admission { FM_ADMIT, FM_REFUSE };
-
-/* A datagram not seen before wants to hold `mbufs`. On FM_REFUSE *why is set. */
-enum fm_admission fm_admit_new(struct fm_reass *r, uint32_t mbufs, uint64_t now_tsc, enum fm_outcome *why);
-/* A live datagram wants to hold `mbufs` more. On FM_REFUSE it is the one to give way, *why is set. */
-enum fm_admission fm_admit_more(struct fm_reass *r, struct fm_datagram *d, uint32_t mbufs, uint64_t now_tsc,
-				enum fm_outcome *why);
-/* Evict until the budget holds. */
-void fm_admit_shrink(struct fm_reass *r, uint64_t now_tsc);
-void fm_admit_learn_gap(struct fm_reass *r, const struct fm_datagram *d, uint64_t now_tsc);
-bool fm_admit_cold(const struct fm_reass *r, const struct fm_datagram *d, uint64_t now_tsc);
 
 /* --- chain.c: segments --- */
 bool fm_chain_shared(const struct rte_mbuf *m);

@@ -2,11 +2,14 @@
 /* A burst's way through the table, and what becomes of each fragment in it. */
 #include "internal.h"
 
+enum { AHEAD = 4 };	/* fragments of a burst that are being prefetched for */
+
 /* A fragment of the burst, between the stages. */
 struct item {
 	struct rte_mbuf *m;
 	struct fm_frag frag;
-	uint32_t hash;
+	uint64_t hash;
+	uint32_t guess;		/* entry that it most likely belongs to */
 };
 
 struct work {
@@ -97,7 +100,7 @@ static void handle_atomic(struct fm_reass *r, struct item *item, struct fm_resul
 }
 
 /* All fragments are here: join them, or drop them all for what the whole turned out to be. */
-static void complete(struct fm_reass *r, struct fm_datagram *d, struct fm_result *result)
+static void complete(struct fm_reass *r, struct fm_datagram *d, uint64_t now_tsc, struct fm_result *result)
 {
 	struct fm_whole *whole = &result->whole[result->n_done];
 	enum fm_outcome why;
@@ -111,12 +114,13 @@ static void complete(struct fm_reass *r, struct fm_datagram *d, struct fm_result
 		const uint16_t fragments = whole->fragments;
 
 		/* The frames are joined already: one observation, and the count of all of them. */
-		fm_datagram_forget(r, d);
+		fm_datagram_forget(r, d, fragments);
 		fm_count_add(&r->stats.count[FM_BAD_L4_CHECKSUM], fragments - 1U);
 		fm_drop(r, m, FM_BAD_L4_CHECKSUM);
 		return;
 	}
-	fm_datagram_forget(r, d);
+	fm_source_completed(r, d, now_tsc);
+	fm_datagram_forget(r, d, 0);
 	done(r, m, result);
 }
 
@@ -177,12 +181,12 @@ static void note(struct fm_reass *r, struct fm_datagram *d, const struct fm_frag
 
 	d->fragments++;
 	fm_count_add(&r->stats.held_fragments, 1);
-	d->bytes_held += frag->length;
+	d->bytes_held = (uint16_t)(d->bytes_held + frag->length);
 	d->ecn_seen |= 1 << frag->ecn;
 	if (ip_len > d->largest)
 		d->largest = (uint16_t)RTE_MIN(ip_len, (uint32_t)UINT16_MAX);
 	if (!frag->more)
-		d->end = (uint32_t)frag->offset + frag->length;
+		d->end = (uint16_t)(frag->offset + frag->length);
 	if (frag->offset == 0) {
 		d->l2_len = (uint8_t)frag->l2_len;
 		d->l3_len = frag->l3_len;
@@ -192,9 +196,10 @@ static void note(struct fm_reass *r, struct fm_datagram *d, const struct fm_frag
 }
 
 /* A fragment that cannot be stored takes its datagram with it: all or nothing. */
-static void give_up(struct fm_reass *r, struct fm_datagram *d, struct rte_mbuf *m, enum fm_outcome why)
+static void give_up(struct fm_reass *r, struct fm_datagram *d, struct rte_mbuf *m, enum fm_outcome why,
+		    enum fm_doom doom, uint64_t now_tsc)
 {
-	fm_datagram_condemn(r, d, why);
+	fm_datagram_condemn(r, d, why, doom, now_tsc);
 	fm_drop(r, m, why);
 }
 
@@ -212,50 +217,67 @@ static void store(struct fm_reass *r, struct fm_datagram *d, struct item *item, 
 
 	/* What completes a datagram is held by nobody: it needs no room. */
 	if (!last && fm_admit_more(r, d, item->m->nb_segs, now_tsc, &why) == FM_REFUSE) {
-		give_up(r, d, item->m, why);
+		give_up(r, d, item->m, why, FM_DOOM_PRESSURE, now_tsc);
 		return;
 	}
 	extent.m = make_private(r, item->m);
 	if (extent.m == NULL) {
-		give_up(r, d, item->m, FM_NO_MBUF);
+		give_up(r, d, item->m, FM_NO_MBUF, FM_DOOM_PRESSURE, now_tsc);
 		return;
 	}
 	if (!fm_extent_insert(r, d, place, &extent)) {
-		give_up(r, d, extent.m, FM_EVICTED_PROGRESS);
+		give_up(r, d, extent.m, FM_EVICTED_PROGRESS, FM_DOOM_PRESSURE, now_tsc);
 		return;
 	}
-	if (d->fragments > 0)
-		fm_admit_learn_gap(r, d, now_tsc);
-	fm_datagram_touch(r, d, extent.m->nb_segs, now_tsc);
+	fm_source_progress(r, d, extent.m->nb_segs, now_tsc);
 	note(r, d, &item->frag);
+	fm_source_gappy(r, d, d->bytes_held != fm_extent_held_end(r, d));
+	fm_datagram_touch(r, d, extent.m->nb_segs, now_tsc);
 	if (last)
-		complete(r, d, result);
+		complete(r, d, now_tsc, result);
+}
+
+/* Begin a datagram. NULL: the fragment has met its fate. */
+static struct fm_datagram *admit(struct fm_reass *r, struct item *item, uint64_t now_tsc)
+{
+	const enum fm_family_index family = item->frag.family == 4 ? FM_IPV4 : FM_IPV6;
+	const bool headless = item->frag.offset != 0;
+	struct fm_source *s = fm_source_find(r, &item->frag);
+	const bool trial = !headless && fm_plan_trial(r, s);
+	struct fm_datagram *d;
+	enum fm_outcome why;
+
+	if (fm_admit_new(r, s, headless, trial, item->m->nb_segs, now_tsc, &why) == FM_REFUSE) {
+		const bool unlikely = fm_chance_new(r, s, headless) < fm_unlikely(r);
+
+		fm_condemned_add(r, item->hash, unlikely ? FM_DOOM_UNLIKELY : FM_DOOM_PRESSURE, now_tsc,
+				 now_tsc + fm_condemned_for_tsc(r, family));
+		fm_drop(r, item->m, why);
+		return NULL;
+	}
+	d = fm_datagram_new(r, &item->frag, (uint32_t)item->hash, now_tsc);
+	fm_admit_note(r, d, s, headless, trial);
+	return d;
 }
 
 /* Find the datagram of a fragment, or begin one. NULL: the fragment has met its fate. */
 static struct fm_datagram *find_or_admit(struct fm_reass *r, struct item *item, uint64_t now_tsc)
 {
 	const enum fm_family_index family = item->frag.family == 4 ? FM_IPV4 : FM_IPV6;
-	struct fm_datagram *d = fm_index_find(r, &item->frag.key, family, item->hash);
-	enum fm_outcome why;
+	struct fm_datagram *d = fm_index_find(r, &item->frag.key, family, (uint32_t)item->hash);
 
 	/* RFC 8200 4.5: the time runs from the first fragment that came, whatever came since. */
 	if (d != NULL && fm_expired(r, d, now_tsc)) {
 		fm_datagram_expire(r, d);
 		d = NULL;
 	}
-	if (d != NULL && d->state == FM_STATE_CONDEMNED) {
+	if (d != NULL)
+		return d;
+	if (fm_condemned_find(r, item->hash, family, now_tsc)) {
 		fm_drop(r, item->m, FM_CONDEMNED);
 		return NULL;
 	}
-	if (d != NULL)
-		return d;
-	if (fm_admit_new(r, item->m->nb_segs, now_tsc, &why) == FM_REFUSE) {
-		fm_datagram_new(r, &item->frag, item->hash, FM_STATE_CONDEMNED, now_tsc);
-		fm_drop(r, item->m, why);
-		return NULL;
-	}
-	return fm_datagram_new(r, &item->frag, item->hash, FM_STATE_LIVE, now_tsc);
+	return admit(r, item, now_tsc);
 }
 
 static void handle_fragment(struct fm_reass *r, struct item *item, uint64_t now_tsc, struct fm_result *result)
@@ -268,6 +290,8 @@ static void handle_fragment(struct fm_reass *r, struct item *item, uint64_t now_
 		handle_atomic(r, item, result);
 		return;
 	}
+	if ((int64_t)(now_tsc - r->cool_at_tsc) >= 0)
+		fm_admit_cool(r, now_tsc);
 	d = find_or_admit(r, item, now_tsc);
 	if (d == NULL)
 		return;
@@ -278,7 +302,7 @@ static void handle_fragment(struct fm_reass *r, struct item *item, uint64_t now_
 	else if (why == FM_DUPLICATE)
 		fm_drop(r, item->m, why);
 	else
-		give_up(r, d, item->m, why);
+		give_up(r, d, item->m, why, FM_DOOM_FAULTY, now_tsc);
 }
 
 /* Stage one: look at every frame; fragments go on, everything else is done with. */
@@ -296,7 +320,7 @@ static void parse_burst(struct fm_reass *r, struct rte_mbuf *const *in, uint16_t
 		case FM_VERDICT_FRAGMENT:
 			item->m = in[i];
 			item->hash = fm_key_hash(r, &item->frag.key, item->frag.family == 4 ? FM_IPV4 : FM_IPV6);
-			rte_prefetch0(fm_index_bucket(r, item->hash));
+			rte_prefetch0(fm_index_bucket(r, (uint32_t)item->hash));
 			work->n++;
 			fm_count_add(&r->stats.fragments_in, 1);
 			break;
@@ -309,6 +333,35 @@ static void parse_burst(struct fm_reass *r, struct rte_mbuf *const *in, uint16_t
 			break;
 		}
 	}
+}
+
+/* Stage two: the bucket has come, so ask for the entry. */
+static void prefetch_entries(const struct fm_reass *r, struct work *work)
+{
+	for (uint16_t i = 0; i < work->n; i++) {
+		struct item *item = &work->item[i];
+
+		item->guess = fm_index_guess(r, (uint32_t)item->hash);
+		if (item->guess == FM_NONE) {
+			if (r->stats.condemned > 0)
+				rte_prefetch0(fm_condemned_set(r, item->hash));
+			continue;
+		}
+		rte_prefetch0(fm_entry(r, item->guess));
+		rte_prefetch0((const uint8_t *)fm_entry(r, item->guess) + FM_LINE);
+	}
+}
+
+/* Stage three, some fragments ahead: the entry has come, so ask for what it points to. */
+static void prefetch_parts(const struct fm_reass *r, const struct work *work, uint16_t i)
+{
+	const struct fm_datagram *d;
+
+	if (i >= work->n || work->item[i].guess == FM_NONE)
+		return;
+	d = fm_entry(r, work->item[i].guess);
+	rte_prefetch0(&r->node[d->tail]);
+	rte_prefetch0(&r->sources.record[d->source]);
 }
 
 void fm_reass_burst(struct fm_reass *r, struct rte_mbuf *const *in, uint16_t n, uint16_t port, uint64_t now_tsc,
@@ -324,8 +377,13 @@ void fm_reass_burst(struct fm_reass *r, struct rte_mbuf *const *in, uint16_t n, 
 		rte_prefetch0(rte_pktmbuf_mtod(in[i], void *));
 	fm_count_add(&r->stats.frames_in, n);
 	parse_burst(r, in, n, port, result, &work);
-	for (uint16_t i = 0; i < work.n; i++)
+	prefetch_entries(r, &work);
+	for (uint16_t i = 0; i < RTE_MIN(work.n, (uint16_t)AHEAD); i++)
+		prefetch_parts(r, &work, i);
+	for (uint16_t i = 0; i < work.n; i++) {
+		prefetch_parts(r, &work, i + AHEAD);
 		handle_fragment(r, &work.item[i], now_tsc, result);
+	}
 	fm_drop_flush(r);
 }
 

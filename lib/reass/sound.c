@@ -14,7 +14,8 @@
 	} while (0)
 
 struct sums {
-	uint64_t fragments, mbufs, live, condemned, nodes, steps;
+	uint64_t fragments, mbufs, live, nodes, listed;
+	struct fm_plan plan;
 };
 
 /*
@@ -67,7 +68,7 @@ static bool extents_sound(const struct fm_reass *r, const struct fm_datagram *d,
 		}
 		last = n;
 	}
-	SOUND(last == d->tail && end <= d->end);
+	SOUND(last == d->tail && (d->end == FM_END_UNKNOWN || end <= d->end));
 	SOUND(bytes == d->bytes_held && fragments == d->fragments && mbufs == d->mbufs_held);
 	SOUND(fragments <= FM_FRAGMENTS_MAX && bytes != d->end);
 	sums->fragments += fragments;
@@ -83,36 +84,89 @@ static bool family_sound(const struct fm_reass *r, int family, struct sums *sums
 		const struct fm_datagram *d = fm_entry(r, n);
 
 		SOUND(n <= r->n_entries && d->family == family && d->link[FM_LINK_AGE].prev == prev);
-		SOUND(fm_key_hash(r, &d->key, d->family) == d->hash);
+		SOUND((uint32_t)fm_key_hash(r, &d->key, d->family) == d->hash);
 		SOUND(fm_index_find(r, &d->key, d->family, d->hash) == d);
-		SOUND(d->state == FM_STATE_LIVE || d->state == FM_STATE_CONDEMNED);
-		if (d->state == FM_STATE_CONDEMNED) {
-			SOUND(d->root == FM_NONE && d->fragments == 0 && d->mbufs_held == 0);
-			sums->condemned++;
-		} else {
-			SOUND(d->step == fm_step_of(d->mbufs_held));
-			if (!extents_sound(r, d, sums, err, err_len))
-				return false;
-			sums->live++;
-		}
+		SOUND(d->state == FM_STATE_LIVE);
+		if (!extents_sound(r, d, sums, err, err_len))
+			return false;
+		sums->live++;
 		prev = n;
 	}
 	SOUND(r->age[family].tail == prev);
 	return true;
 }
 
-static bool list_sound(const struct fm_reass *r, const struct fm_list *list, enum fm_state state, int step,
-		       uint64_t *count, char *err, size_t err_len)
+/* What a datagram adds to the plan, added up anew. */
+static void add_up(const struct fm_datagram *d, struct sums *sums)
 {
+	const int64_t wanted = (int64_t)d->mbufs_expected - d->mbufs_held - 1;
+
+	if (d->bin == FM_NO_BIN)
+		return;
+	sums->plan.count[d->bin] += d->weight;
+	sums->plan.held[d->bin] += (int64_t)d->weight * d->mbufs_held;
+	sums->plan.wanted[d->bin] += d->weight * (wanted > 0 ? wanted : 0);
+}
+
+static bool list_sound(const struct fm_reass *r, uint32_t number, struct sums *sums, char *err, size_t err_len)
+{
+	const struct fm_list *list = &r->activity[number];
+	const struct fm_datagram *before = NULL;
 	uint32_t prev = FM_NONE;
 
-	for (uint32_t n = list->head; n != FM_NONE; n = fm_entry(r, n)->link[FM_LINK_STEP].next) {
-		SOUND(fm_entry(r, n)->state == state && fm_entry(r, n)->link[FM_LINK_STEP].prev == prev);
-		SOUND(step < 0 || fm_entry(r, n)->step == step);
+	SOUND((list->head != FM_NONE) == (r->list_used >> number & 1));
+	for (uint32_t n = list->head; n != FM_NONE; n = before->link[FM_LINK_ACTIVITY].next) {
+		const struct fm_datagram *d = fm_entry(r, n);
+
+		SOUND(d->state == FM_STATE_LIVE && d->list == number && d->link[FM_LINK_ACTIVITY].prev == prev);
+		SOUND(number >= FM_LIST_SLOW || number % FM_STEPS == fm_step_of(d->mbufs_held));
+		SOUND(number == FM_LIST_SLOW ||
+		      (number >= FM_LIST_LIKELY && number < FM_LIST_SLOW) == (d->bin != FM_NO_BIN));
+		add_up(d, sums);
+		before = d;
 		prev = n;
-		(*count)++;
+		sums->listed++;
 	}
 	SOUND(list->tail == prev);
+	return true;
+}
+
+static bool plan_sound(const struct fm_reass *r, const struct sums *sums, char *err, size_t err_len)
+{
+	for (int bin = 0; bin < FM_BINS; bin++) {
+		SOUND(r->plan.count[bin] == sums->plan.count[bin] && r->plan.held[bin] == sums->plan.held[bin]);
+		SOUND(r->plan.wanted[bin] == sums->plan.wanted[bin]);
+		SOUND(r->plan.count[bin] == 0 || (r->plan.used >> bin & 1));
+	}
+	return true;
+}
+
+/* Whoever has a record holds what its datagrams hold. */
+static bool sources_sound(const struct fm_reass *r, char *err, size_t err_len)
+{
+	const size_t n_sources = ((size_t)r->sources.set_mask + 1) * FM_SOURCE_WAYS;
+	uint64_t owned = 0, held = 0;
+
+	for (int family = 0; family < FM_FAMILIES; family++)
+		for (uint32_t n = r->age[family].head; n != FM_NONE; n = fm_entry(r, n)->link[FM_LINK_AGE].next) {
+			SOUND(fm_entry(r, n)->source < n_sources);
+			if (fm_source_of(r, fm_entry(r, n)) != NULL)
+				owned += fm_entry(r, n)->mbufs_held;
+		}
+	for (size_t i = 0; i < n_sources; i++)
+		held += r->sources.record[i].held_mbufs;
+	SOUND(held == owned);
+	return true;
+}
+
+static bool condemned_sound(const struct fm_reass *r, char *err, size_t err_len)
+{
+	const size_t slots = ((size_t)r->condemned_mask + 1) * FM_CONDEMNED_WAYS;
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < slots; i++)
+		count += (r->condemned[i].mark & FM_DOOM_MASK) != FM_DOOM_NONE;
+	SOUND(count == r->stats.condemned);
 	return true;
 }
 
@@ -128,7 +182,7 @@ static bool free_sound(const struct fm_reass *r, const struct sums *sums, char *
 		SOUND(nodes < r->n_nodes);
 		nodes++;
 	}
-	SOUND(entries + sums->live + sums->condemned == r->n_entries);
+	SOUND(entries + sums->live == r->n_entries);
 	SOUND(nodes + sums->nodes == r->n_nodes);
 	return true;
 }
@@ -143,7 +197,7 @@ static bool stats_sound(const struct fm_reass *r, const struct sums *sums, char 
 		frames += fm_outcome_info[i].unit == FM_UNIT_FRAME ? s->count[i] : 0;
 	}
 	SOUND(s->held_fragments == sums->fragments && s->held_mbufs == sums->mbufs);
-	SOUND(s->datagrams == sums->live && s->condemned == sums->condemned);
+	SOUND(s->datagrams == sums->live);
 	SOUND(s->datagrams <= r->max_datagrams && s->held_mbufs <= r->settings.budget_mbufs);
 	SOUND(s->fragments_in == fragments + s->held_fragments);
 	SOUND(s->frames_in == s->fragments_in + frames);
@@ -153,16 +207,15 @@ static bool stats_sound(const struct fm_reass *r, const struct sums *sums, char 
 bool fm_reass_sound(const struct fm_reass *r, char *err, size_t err_len)
 {
 	struct sums sums = { 0 };
-	uint64_t condemned = 0;
 
 	for (int family = 0; family < FM_FAMILIES; family++)
 		if (!family_sound(r, family, &sums, err, err_len))
 			return false;
-	for (int step = 0; step < FM_STEPS; step++)
-		if (!list_sound(r, &r->step[step], FM_STATE_LIVE, step, &sums.steps, err, err_len))
+	for (uint32_t list = 0; list < FM_LISTS; list++)
+		if (!list_sound(r, list, &sums, err, err_len))
 			return false;
-	if (!list_sound(r, &r->condemned, FM_STATE_CONDEMNED, -1, &condemned, err, err_len))
-		return false;
-	SOUND(sums.steps == sums.live && condemned == sums.condemned && r->n_dead == 0);
-	return free_sound(r, &sums, err, err_len) && stats_sound(r, &sums, err, err_len);
+	SOUND(sums.listed == sums.live && r->n_dead == 0);
+	return plan_sound(r, &sums, err, err_len) && sources_sound(r, err, err_len) &&
+	       condemned_sound(r, err, err_len) && free_sound(r, &sums, err, err_len) &&
+	       stats_sound(r, &sums, err, err_len);
 }

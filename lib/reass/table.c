@@ -33,6 +33,12 @@ static int check_settings(const struct fm_reass_settings *s, uint32_t max_mbufs,
 	if (s->max_fragments < FM_FRAGMENTS_MIN || s->max_fragments > FM_FRAGMENTS_MAX)
 		return fail(err, err_len, "max_fragments: %d to %d expected, got %u", FM_FRAGMENTS_MIN,
 			    FM_FRAGMENTS_MAX, s->max_fragments);
+	if (s->source_prefix[FM_IPV4] > 32)
+		return fail(err, err_len, "source_prefix[FM_IPV4]: 0 to 32 expected, got %u",
+			    s->source_prefix[FM_IPV4]);
+	if (s->source_prefix[FM_IPV6] > 128)
+		return fail(err, err_len, "source_prefix[FM_IPV6]: 0 to 128 expected, got %u",
+			    s->source_prefix[FM_IPV6]);
 	return 0;
 }
 
@@ -51,8 +57,8 @@ static int check_params(const struct fm_reass_params *p, char *err, size_t err_l
 
 /* The parts of a table's memory, as offsets from its start; each on a cache line. */
 struct layout {
-	uint32_t n_buckets, n_entries, n_nodes;
-	size_t buckets, entries, nodes, scratch, size;
+	uint32_t n_buckets, n_entries, n_nodes, n_condemned_sets, n_sources;
+	size_t buckets, entries, nodes, condemned, sources, slots, scratch, size;
 };
 
 static void lay_out(const struct fm_reass_params *p, struct layout *l)
@@ -60,8 +66,9 @@ static void lay_out(const struct fm_reass_params *p, struct layout *l)
 	/* A datagram holds an mbuf or more, so there are never more of them than mbufs. */
 	const uint32_t live = p->max_datagrams < p->max_mbufs ? p->max_datagrams : p->max_mbufs;
 
-	/* Condemned datagrams are remembered in a quarter as many entries again, the oldest forgotten first. */
-	l->n_entries = live + (live / 4 > 64 ? live / 4 : 64);
+	l->n_entries = live;
+	l->n_condemned_sets = fm_condemned_sets(live);
+	l->n_sources = fm_sources_count(live);
 	l->n_buckets = 1;
 	while (l->n_buckets < l->n_entries / (FM_SLOTS / 2))
 		l->n_buckets *= 2;
@@ -75,7 +82,10 @@ static void lay_out(const struct fm_reass_params *p, struct layout *l)
 	l->buckets = fm_align(sizeof(struct fm_reass), FM_LINE);
 	l->entries = l->buckets + (size_t)l->n_buckets * sizeof(struct fm_bucket);
 	l->nodes = l->entries + ((size_t)l->n_entries + 1) * sizeof(struct fm_datagram);
-	l->scratch = l->nodes + ((size_t)l->n_nodes + 1) * sizeof(union fm_node);
+	l->condemned = l->nodes + ((size_t)l->n_nodes + 1) * sizeof(union fm_node);
+	l->sources = l->condemned + (size_t)l->n_condemned_sets * FM_CONDEMNED_WAYS * sizeof(struct fm_condemned);
+	l->slots = l->sources + (size_t)l->n_sources * sizeof(struct fm_source);
+	l->scratch = l->slots + (size_t)l->n_sources * sizeof(struct fm_source_slot);
 	l->size = l->scratch + FM_SCRATCH_LEN;
 }
 
@@ -112,6 +122,11 @@ int fm_reass_init(void *memory, const struct fm_reass_params *params, struct fm_
 	r->bucket = (void *)((uint8_t *)memory + l.buckets);
 	r->entry = (void *)((uint8_t *)memory + l.entries);
 	r->node = (void *)((uint8_t *)memory + l.nodes);
+	r->condemned = (void *)((uint8_t *)memory + l.condemned);
+	r->condemned_mask = l.n_condemned_sets - 1;
+	r->sources.record = (void *)((uint8_t *)memory + l.sources);
+	r->sources.slot = (void *)((uint8_t *)memory + l.slots);
+	r->sources.set_mask = l.n_sources / FM_SOURCE_WAYS - 1;
 	r->scratch = (uint8_t *)memory + l.scratch;
 	r->header_pool = params->header_pool;
 	r->dropped = params->dropped;
@@ -124,8 +139,8 @@ int fm_reass_init(void *memory, const struct fm_reass_params *params, struct fm_
 		r->node[i].leaf.next = r->free_node;
 		r->free_node = i;
 	}
-	/* Nothing is known of the traffic yet: patience of an eighth of the timeout, until fragments teach better. */
-	r->gap_deviation_tsc = params->settings.timeout_tsc[FM_IPV4] / 64;
+	fm_sources_init(r);
+	fm_plan_init(r);
 	*reass = r;
 	return 0;
 }
@@ -143,9 +158,9 @@ int fm_reass_set(struct fm_reass *r, const struct fm_reass_settings *settings, u
 	return 0;
 }
 
-uint32_t fm_key_hash(const struct fm_reass *r, const struct fm_key *key, enum fm_family_index family)
+uint64_t fm_key_hash(const struct fm_reass *r, const struct fm_key *key, enum fm_family_index family)
 {
-	return (uint32_t)fm_siphash13(&r->secret, key->word, family == FM_IPV4 ? FM_KEY_IPV4_WORDS : FM_KEY_IPV6_WORDS);
+	return fm_siphash13(&r->secret, key->word, family == FM_IPV4 ? FM_KEY_IPV4_WORDS : FM_KEY_IPV6_WORDS);
 }
 
 static uint16_t tag_of(uint32_t hash)
@@ -171,6 +186,17 @@ struct fm_datagram *fm_index_find(const struct fm_reass *r, const struct fm_key 
 		if (same(fm_entry(r, n), key, family, hash))
 			return fm_entry(r, n);
 	return NULL;
+}
+
+uint32_t fm_index_guess(const struct fm_reass *r, uint32_t hash)
+{
+	const struct fm_bucket *b = fm_index_bucket(r, hash);
+	const uint16_t tag = tag_of(hash);
+
+	for (int i = 0; i < FM_SLOTS; i++)
+		if (b->tag[i] == tag && b->entry[i] != FM_NONE)
+			return b->entry[i];
+	return FM_NONE;
 }
 
 void fm_index_add(struct fm_reass *r, struct fm_datagram *d)

@@ -29,7 +29,7 @@ static void fill(const struct fm_reass *r, const struct fm_datagram *d, uint64_t
 		.idle_tsc = fm_elapsed(d->last_seen_tsc, now_tsc),
 		.id = ipv4 ? (uint16_t)d->key.word[0] : (uint32_t)d->key.word[1],
 		.held_bytes = d->bytes_held,
-		.end_bytes = d->end == FM_END_UNKNOWN ? 0 : d->end,
+		.end_bytes = d->end,
 		.missing_ranges = missing_ranges(r, d),
 		.held_mbufs = d->mbufs_held,
 		.fragments = d->fragments,
@@ -37,6 +37,7 @@ static void fill(const struct fm_reass *r, const struct fm_datagram *d, uint64_t
 		.family = ipv4 ? 4 : 6,
 		.protocol = fm_key_protocol(&d->key),
 		.cold = fm_admit_cold(r, d, now_tsc),
+		.chance_permille = (uint16_t)(fm_chance_now(r, d, now_tsc) * 1000 + 0.5F),
 	};
 	for (unsigned int tag = 0; tag < FM_VLAN_MAX; tag++)
 		v->vlan[tag] = tag < fm_key_tags(&d->key) ? fm_key_vlan(&d->key, tag) : UINT16_MAX;
@@ -44,20 +45,12 @@ static void fill(const struct fm_reass *r, const struct fm_datagram *d, uint64_t
 	memcpy(v->destination, address + len, len);
 }
 
-/* The next live one of an age list, condemned ones skipped. */
-static uint32_t next_live(const struct fm_reass *r, uint32_t n)
-{
-	while (n != FM_NONE && fm_entry(r, n)->state != FM_STATE_LIVE)
-		n = fm_entry(r, n)->link[FM_LINK_AGE].next;
-	return n;
-}
-
 uint32_t fm_reass_views(const struct fm_reass *r, uint64_t now_tsc, struct fm_reass_view *views, uint32_t max)
 {
 	uint32_t next[FM_FAMILIES], count = 0;
 
 	for (int i = 0; i < FM_FAMILIES; i++)
-		next[i] = next_live(r, r->age[i].head);
+		next[i] = r->age[i].head;
 	while (count < max) {
 		int oldest = -1;
 
@@ -68,7 +61,7 @@ uint32_t fm_reass_views(const struct fm_reass *r, uint64_t now_tsc, struct fm_re
 		if (oldest < 0)
 			break;
 		fill(r, fm_entry(r, next[oldest]), now_tsc, &views[count++]);
-		next[oldest] = next_live(r, fm_entry(r, next[oldest])->link[FM_LINK_AGE].next);
+		next[oldest] = fm_entry(r, next[oldest])->link[FM_LINK_AGE].next;
 	}
 	return count;
 }

@@ -30,7 +30,8 @@ static void usage(FILE *out)
 		"  --tsv            tab-separated: scenario engine params offered completed goodput bound ratio jain\n"
 		"                   worst cycles target met\n"
 		"  --seed N         of the streams and of the table's secret, 0 to 2^64-1; default 1\n"
-		"  --scale SCALE    quick (default) or full: longer, and up to a million sources\n"
+		"  --scale SCALE    quick (default); full: longer, and up to a million sources; smoke: what the\n"
+		"                   tests play\n"
 		"  --engine ENGINE  only this one\n"
 		"engines:");
 	for (unsigned int i = 0; i < RTE_DIM(peers); i++)
@@ -108,8 +109,10 @@ static void read_options(int argc, char **argv, struct choice *choice)
 			choice->seed = seed_of(optarg);
 		else if (option == SCALE && strcmp(optarg, "full") == 0)
 			choice->scale = FM_SCENARIO_FULL;
+		else if (option == SCALE && strcmp(optarg, "smoke") == 0)
+			choice->scale = FM_SCENARIO_SMOKE;
 		else if (option == SCALE && strcmp(optarg, "quick") != 0)
-			wrong("--scale", "quick or full", optarg);
+			wrong("--scale", "smoke, quick or full", optarg);
 		else if (option == ENGINE)
 			choice->only = peer_of(optarg);
 		else if (option == HELP || option == '?') {

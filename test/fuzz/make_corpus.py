@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Writes the seeds of the fuzz targets: make_corpus.py DIRECTORY. Always the same files.
 
-The formats are those described on top of fuzz_parser.c and fuzz_core.c. Inputs that once failed are committed beside
-the seeds, under names that begin with "found-"; this program leaves them alone.
+The formats are those described on top of fuzz_parser.c, fuzz_core.c and fuzz_pressure.c. Inputs that once failed are
+committed beside the seeds, under names that begin with "found-"; this program leaves them alone.
 """
 import pathlib
 import random
@@ -235,10 +235,81 @@ def pressure_seeds(rng):
         yield 'pressure-%d-%d-%d' % (flags, max_mbufs, max_datagrams), out + burst() + EXPIRE
 
 
+# --- pressure ---
+
+ONE, MANY, BURST, TICK, JUMP, EXPIRE_FEW, EXPIRE_ALL, FLOOD, SET, SET_PREFIXES, BACK, FLUSH_ALL = (
+    0, 6, 8, 9, 10, 11 + 64, 11 + 16, 12, 13, 13 + 16, 14 + 48, 15)
+PIECES = 2, 3, 5, 8, 13, 21, 34, 2
+
+
+def who(family, source, datagram):
+    return datagram << 4 | source << 1 | (family == 6)
+
+
+def pieces_of(sender):
+    return PIECES[(sender >> 1 & 7) ^ (sender >> 5)]
+
+
+def give(sender, number, how=0, segment=b'', operation=ONE):
+    """One piece; how it lies in mbufs is read behind it."""
+    return bytes([operation, sender, number, how]) + segment
+
+
+def whole(sender, **kinds):
+    return b''.join(give(sender, n, **kinds) for n in range(pieces_of(sender)))
+
+
+def flood_of(number, flags=0):
+    return bytes([FLOOD, flags | number]) + bytes(number)
+
+
+def limits(budget, timeout4=125, timeout6=250, max_fragments=62):
+    return bytes([budget - 1, timeout4, timeout6, max_fragments])
+
+
+def table(max_mbufs, max_datagrams=63, **kinds):
+    return bytes([max_mbufs - 1, max_datagrams - 1]) + limits(max_mbufs, **kinds)
+
+
+def disturbance(rng, budget):
+    return rng.choice((bytes([TICK, 20]), bytes([JUMP, 0, 40]), bytes([EXPIRE_FEW]), bytes([EXPIRE_ALL]), flood_of(7),
+                       flood_of(9, 32), flood_of(5, 16 + 64), bytes([SET]) + limits(rng.randrange(1, budget + 1)),
+                       bytes([SET_PREFIXES, rng.randrange(33), rng.randrange(129)]), bytes([BACK]), bytes([FLUSH_ALL])))
+
+
+def squeeze_seeds():
+    rng = random.Random(815)
+    for family in (4, 6):
+        for source in range(8):
+            yield 'whole-%d-%d' % (family, source), table(64) + b''.join(whole(who(family, source, n)) for n in (0, 1))
+        a, b, c = who(family, 0, 1), who(family, 1, 2), who(10 - family, 2, 3)
+        for budget in (1, 2, 3, 5, 8):
+            work = [(sender, n) for sender in (a, b, c) for n in range(pieces_of(sender))]
+            rng.shuffle(work)
+            yield 'three-%d-%d' % (family, budget), table(budget) + b''.join(give(*w) for w in work)
+        yield 'learned-%d' % family, table(16) + whole(who(family, 3, 0)) * 4 + b''.join(
+            give(who(family, 3, n), 0) for n in range(1, 8)) + bytes([TICK, 30]) + flood_of(15) + bytes([BURST])
+        yield 'cold-%d' % family, table(8) + b''.join(give(who(family, 4, n), 0) for n in range(8)) + bytes(
+            [TICK, 200, TICK, 200, TICK, 200, TICK, 200]) + whole(a) + bytes([EXPIRE_ALL])
+        yield 'shared-%d' % family, table(20) + whole(who(family, 2, 0), how=SHARED) + whole(
+            who(family, 2, 1), how=CLONE) + whole(who(family, 2, 2), how=SEGMENTED, segment=b'\x10')
+        yield 'burst-%d' % family, table(12) + whole(who(family, 3, 1), operation=MANY) + flood_of(9) + bytes(
+            [BURST]) + whole(who(family, 4, 2), operation=MANY) + bytes([BURST, FLUSH_ALL])
+        yield 'faulty-%d' % family, table(30) + give(a, 0) + give(a, 250) + give(a, 1) + give(b, 0) + give(b, 0)
+    for budget in (2, 4, 7, 12, 20, 33, 64):
+        out = table(budget, max_datagrams=rng.choice((3, 63)))
+        for _ in range(120):
+            sender = who(rng.choice((4, 6)), rng.randrange(8), rng.randrange(16))
+            out += give(sender, rng.randrange(pieces_of(sender)), operation=rng.choice((ONE, ONE, MANY)))
+            if rng.randrange(4) == 0:
+                out += disturbance(rng, budget)
+        yield 'storm-%d' % budget, out
+
+
 def main():
     if len(sys.argv) != 2:
         sys.exit('usage: make_corpus.py DIRECTORY')
-    for target, seeds in (('parser', parser_seeds()), ('core', core_seeds())):
+    for target, seeds in (('parser', parser_seeds()), ('core', core_seeds()), ('pressure', squeeze_seeds())):
         directory = pathlib.Path(sys.argv[1]) / target
         directory.mkdir(parents=True, exist_ok=True)
         for old in directory.iterdir():

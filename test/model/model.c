@@ -67,19 +67,27 @@ static void forget(struct fm_model *model, struct fm_model_datagram *datagram, e
 	free(datagram);
 }
 
-/* RFC 5722: nothing of it is used, and nothing that still comes until its time is up. */
+static uint64_t timeout_of(const struct fm_model *model, const struct fm_model_datagram *datagram)
+{
+	return model->settings.timeout[datagram->family == 4 ? FM_IPV4 : FM_IPV6];
+}
+
+/*
+ * RFC 5722: nothing of it is used, and nothing that still comes until its time is up, which is known now: new settings
+ * change it no more.
+ */
 static enum fm_outcome condemn(struct fm_model *model, struct fm_model_datagram *datagram, enum fm_outcome why)
 {
 	free_held(model, datagram, why);
 	datagram->condemned = true;
+	datagram->condemned_until = datagram->first_seen + timeout_of(model, datagram);
 	return why;
 }
 
 static bool expired(const struct fm_model *model, const struct fm_model_datagram *datagram, uint64_t now)
 {
-	const uint64_t timeout = model->settings.timeout[datagram->family == 4 ? FM_IPV4 : FM_IPV6];
-
-	return now - datagram->first_seen >= timeout;
+	return datagram->condemned ? now >= datagram->condemned_until :
+				     now - datagram->first_seen >= timeout_of(model, datagram);
 }
 
 static struct fm_model_datagram *find_or_make(struct fm_model *model, const struct model_frag *frag, uint64_t now)

@@ -37,6 +37,7 @@ struct fm_model_datagram {
 	uint8_t key[MODEL_KEY_LEN];
 	uint8_t family;
 	uint64_t first_seen;
+	uint64_t condemned_until;	/* if it is */
 	bool condemned;
 	bool end_known;
 	uint32_t end;

@@ -30,6 +30,10 @@ enum {
 	BED_PORT = 0,
 };
 
+/* For fm_reass_expire(): every datagram, every set of condemned keys. */
+#define BED_ALL UINT32_MAX
+
+
 struct bed {
 	struct rte_mempool *pool, *header_pool;
 	struct fm_reass_params params;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The minimum at the budget: never an mbuf over it; all of a datagram or nothing; cold datagrams go first, the one idle
- * for longest before all; then the one with least progress; a new one never displaces a warm one.
+ * The minimum at the budget: never an mbuf over it; all of a datagram or nothing; cold datagrams go first, in the order
+ * in which they were found cold; then the one with least progress; a new one never displaces a warm and likely one.
  */
 #include "bed.h"
 
-enum { BUDGET = 10, LONG_SILENCE = BED_TIMEOUT4 / 2 };
+enum { BUDGET = 10, LONG_SILENCE = BED_TIMEOUT4 * 3 / 4 };
 
 static void init(struct bed *bed, uint32_t budget)
 {
@@ -36,6 +36,12 @@ static uint32_t held_of(const struct bed *bed, uint32_t id)
 	return 0;
 }
 
+/* New ones that were refused for want of room, whether more for their source's sake or not. */
+static uint64_t refused(const struct bed *bed)
+{
+	return bed_count(bed, FM_REFUSED_BUDGET) + bed_count(bed, FM_REFUSED_SHARE);
+}
+
 static void never_over_the_budget(void **state)
 {
 	struct bed bed;
@@ -47,11 +53,11 @@ static void never_over_the_budget(void **state)
 		send_part(&bed, i, 0);
 	assert_int_equal(fm_reass_stats(bed.reass)->held_mbufs, BUDGET);
 	assert_int_equal(fm_test_pool_out(bed.pool), BUDGET);
-	assert_int_equal(bed_count(&bed, FM_REFUSED_BUDGET), 30);
+	assert_int_equal(refused(&bed), 30);
 	bed_fini(&bed);
 }
 
-/* The budget counts mbufs, not fragments. */
+/* The budget counts mbufs, not fragments: one that is alone may fill it to the last mbuf, and not more. */
 static void segments_count(void **state)
 {
 	struct bed bed;
@@ -61,13 +67,19 @@ static void segments_count(void **state)
 	bed.segment = 25;
 	send_part(&bed, 1, 0);
 	assert_int_equal(fm_reass_stats(bed.reass)->held_mbufs, 4);
-	send_part(&bed, 2, 0);
+	send_part(&bed, 1, 1);
 	assert_int_equal(fm_reass_stats(bed.reass)->held_mbufs, 8);
-	send_part(&bed, 3, 0);
-	assert_int_equal(bed_count(&bed, FM_REFUSED_BUDGET), 1);
+	/* Four more do not fit, whoever sends them. */
+	send_part(&bed, 2, 0);
+	assert_int_equal(refused(&bed), 1);
 	bed.segment = 50;
-	send_part(&bed, 4, 0);
-	assert_int_equal(fm_reass_stats(bed.reass)->held_mbufs, 10);
+	send_part(&bed, 1, 2);
+	assert_int_equal(fm_reass_stats(bed.reass)->held_mbufs, BUDGET);
+	assert_int_equal(held_of(&bed, 1), 3);
+	bed.segment = 0;
+	send_part(&bed, 1, 3);
+	assert_int_equal(bed_count(&bed, FM_EVICTED_PROGRESS), 4);
+	assert_int_equal(fm_reass_stats(bed.reass)->held_mbufs, 0);
 	bed_fini(&bed);
 }
 
@@ -81,7 +93,7 @@ static void refused_is_condemned(void **state)
 	init(&bed, 2);
 	bed_send_pieces(&bed, &frag, 192, 64, 0, 2);
 	send_part(&bed, 2, 0);
-	assert_int_equal(bed_count(&bed, FM_REFUSED_BUDGET), 1);
+	assert_int_equal(refused(&bed), 1);
 	bed_send_pieces(&bed, &frag, 192, 64, 2, 3);
 	assert_int_equal(bed.n_done, 1);
 	assert_int_equal(bed_held(&bed), 0);
@@ -154,8 +166,8 @@ static void grower_with_least_progress_gives_way(void **state)
 	bed_fini(&bed);
 }
 
-/* Cold ones before warm ones whatever their progress, and of the cold ones the one idle for longest. */
-static void cold_first_oldest_cold_first(void **state)
+/* Cold ones before warm ones whatever their progress, and of the cold ones the one found first. */
+static void cold_first_in_the_order_found(void **state)
 {
 	struct bed bed;
 
@@ -166,26 +178,34 @@ static void cold_first_oldest_cold_first(void **state)
 	bed.now += 10;
 	send_part(&bed, 2, 0);
 	send_part(&bed, 2, 1);
-	bed.now += LONG_SILENCE;
+	/* The table has a look with each fragment, here of one that is held already. */
+	for (uint32_t i = 0; i < LONG_SILENCE; i++) {
+		bed.now++;
+		send_part(&bed, 2, 0);
+	}
 	send_part(&bed, 3, 0);
 	send_part(&bed, 4, 0);
-	/* Full: 1 and 2 are cold, 1 for longer. */
+	/* Full: 1 and 2 are cold, 1 was first. */
 	assert_int_equal(bed_count(&bed, FM_EVICTED_COLD), 0);
 	send_part(&bed, 5, 0);
 	assert_int_equal(bed_count(&bed, FM_EVICTED_COLD), 6);
 	assert_int_equal(held_of(&bed, 1), 0);
 	assert_int_equal(held_of(&bed, 2), 2);
 	assert_int_equal(held_of(&bed, 5), 1);
-	/* Fill up again: then 2 goes; after it there is nothing cold. */
+	/* Fill up again: then 2 goes. */
 	for (uint32_t i = 1; i < 6; i++)
 		send_part(&bed, 5, i);
 	send_part(&bed, 3, 1);
 	assert_int_equal(bed_count(&bed, FM_EVICTED_COLD), 8);
 	assert_int_equal(held_of(&bed, 2), 0);
-	assert_int_equal(bed_count(&bed, FM_EVICTED_PROGRESS), 0);
-	send_part(&bed, 6, 0);
-	send_part(&bed, 7, 0);
-	assert_int_equal(bed_count(&bed, FM_REFUSED_BUDGET), 1);
+	/* After it there is nothing cold: whoever comes may have what is free, and displaces nobody. */
+	for (uint32_t id = 6; id < 12; id++)
+		send_part(&bed, id, 0);
+	assert_int_not_equal(refused(&bed), 0);
+	assert_int_equal(bed_count(&bed, FM_EVICTED_PROGRESS) + bed_count(&bed, FM_EVICTED_UNLIKELY), 0);
+	assert_int_equal(held_of(&bed, 3), 2);
+	assert_int_equal(held_of(&bed, 4), 1);
+	assert_int_equal(held_of(&bed, 5), 6);
 	/* Evicted means condemned. */
 	send_part(&bed, 1, 6);
 	assert_int_equal(bed_count(&bed, FM_CONDEMNED), 1);
@@ -301,7 +321,7 @@ static void condemned_keys_run_out(void **state)
 	send_part(&bed, 0, 0);
 	for (uint32_t i = 1; i < 2000; i++)
 		send_part(&bed, i, 0);
-	assert_int_equal(bed_count(&bed, FM_REFUSED_BUDGET), 1999);
+	assert_int_equal(refused(&bed), 1999);
 	assert_true(fm_reass_stats(bed.reass)->condemned > 0);
 	assert_true(fm_reass_stats(bed.reass)->condemned < 1999);
 	/* The young ones are remembered, */
@@ -310,37 +330,50 @@ static void condemned_keys_run_out(void **state)
 	assert_int_equal(bed_count(&bed, FM_CONDEMNED), 10);
 	/* the old ones are not: refused anew. */
 	send_part(&bed, 1, 1);
-	assert_int_equal(bed_count(&bed, FM_REFUSED_BUDGET), 2000);
+	assert_int_equal(refused(&bed), 2000);
 	assert_int_equal(held_of(&bed, 0), 1);
 	bed_fini(&bed);
 }
 
-/* A full table under a storm of everything: bed_send() asserts soundness, sums and budget after each fragment. */
-static void storm_at_the_budget(void **state)
+/* So many datagrams of two families at once, in pieces in any order, and time that goes by fast or not at all. */
+static void storm(uint64_t count[FM_OUTCOME_MAX], uint32_t datagrams, uint32_t ticks, uint32_t seed)
 {
-	uint32_t random = 12345;
+	uint32_t random = seed;
 	struct bed bed;
 
-	(void)state;
 	init(&bed, 50);
-	for (uint32_t i = 0; i < 20000; i++) {
+	for (uint32_t i = 0; i < 10000; i++) {
 		struct fm_test_frag frag;
 
 		random = random * 1664525 + 1013904223;
-		frag = bed_ipv4(random >> 8 & 63, 64 * (random >> 16 & 7), 64, (random >> 16 & 7) < 7);
+		frag = bed_ipv4((random >> 8 & 63) % datagrams, 64 * (random >> 16 & 7), 64, (random >> 16 & 7) < 7);
 		frag.family = random >> 24 & 1 ? 4 : 6;
 		bed.segment = random >> 25 & 1 ? 0 : 40;
-		bed.now += random >> 28;
+		bed.now += (random >> 26) * ticks / 64;
 		bed_send(&bed, &frag);
 		bed_clear(&bed);
 		if (i % 64 == 0)
 			fm_reass_expire(bed.reass, bed.now, 8);
 	}
-	assert_int_not_equal(bed_count(&bed, FM_COMPLETED), 0);
-	assert_int_not_equal(bed_count(&bed, FM_EVICTED_COLD), 0);
-	assert_int_not_equal(bed_count(&bed, FM_EVICTED_PROGRESS), 0);
-	assert_int_not_equal(bed_count(&bed, FM_REFUSED_BUDGET), 0);
+	for (int i = 0; i < FM_OUTCOME_MAX; i++)
+		count[i] += bed_count(&bed, (enum fm_outcome)i);
 	bed_fini(&bed);
+}
+
+/* A full table under storms of everything: bed_send() asserts soundness, sums and budget after each fragment. */
+static void storms_at_the_budget(void **state)
+{
+	static const uint32_t datagrams[] = {4, 8, 16, 64}, ticks[] = {0, 2, 16};
+	uint64_t count[FM_OUTCOME_MAX] = {0};
+
+	(void)state;
+	for (size_t i = 0; i < RTE_DIM(datagrams) * RTE_DIM(ticks); i++)
+		storm(count, datagrams[i % RTE_DIM(datagrams)], ticks[i / RTE_DIM(datagrams)], 12345 + (uint32_t)i);
+	assert_int_not_equal(count[FM_COMPLETED], 0);
+	assert_int_not_equal(count[FM_EVICTED_COLD], 0);
+	assert_int_not_equal(count[FM_EVICTED_UNLIKELY], 0);
+	assert_int_not_equal(count[FM_EVICTED_PROGRESS], 0);
+	assert_int_not_equal(count[FM_REFUSED_BUDGET] + count[FM_REFUSED_SHARE], 0);
 }
 
 int main(void)
@@ -352,13 +385,13 @@ int main(void)
 		cmocka_unit_test(completing_needs_no_room),
 		cmocka_unit_test(least_progress_gives_way),
 		cmocka_unit_test(grower_with_least_progress_gives_way),
-		cmocka_unit_test(cold_first_oldest_cold_first),
+		cmocka_unit_test(cold_first_in_the_order_found),
 		cmocka_unit_test(first_only_flood_makes_way),
 		cmocka_unit_test(larger_than_the_budget),
 		cmocka_unit_test(budget_shrinks_at_once),
 		cmocka_unit_test(datagrams_run_out),
 		cmocka_unit_test(condemned_keys_run_out),
-		cmocka_unit_test(storm_at_the_budget),
+		cmocka_unit_test(storms_at_the_budget),
 	};
 
 	return cmocka_run_group_tests_name("reassembly: budget", tests, NULL, NULL);

@@ -111,7 +111,10 @@ static void families_do_not_wait_for_each_other(void **state)
 	bed_fini(&bed);
 }
 
-/* Condemned keys are remembered until the timeout of the datagram they belonged to, then silently forgotten. */
+/*
+ * The key of a faulty one is remembered until the timeout of the datagram it belonged to, then silently forgotten: it
+ * is no datagram that expires, and what still comes for it does not prolong its time.
+ */
 static void condemned_expires_too(void **state)
 {
 	const struct fm_test_frag frag = bed_ipv4(1, 0, 64, true), overlap = bed_ipv4(1, 8, 64, true);
@@ -127,13 +130,32 @@ static void condemned_expires_too(void **state)
 	bed.now += BED_TIMEOUT4 - 101;
 	bed_send(&bed, &frag);
 	assert_int_equal(bed_count(&bed, FM_CONDEMNED), 1);
-	assert_int_equal(fm_reass_expire(bed.reass, bed.now, 100), 0);
-	assert_int_equal(fm_reass_expire(bed.reass, bed.now + 1, 100), 1);
+	assert_int_equal(fm_reass_expire(bed.reass, bed.now, BED_ALL), 0);
+	assert_int_equal(fm_reass_stats(bed.reass)->condemned, 1);
+	assert_int_equal(fm_reass_expire(bed.reass, bed.now + 1, BED_ALL), 0);
 	assert_int_equal(fm_reass_stats(bed.reass)->condemned, 0);
 	bed.now += 1;
 	bed_send(&bed, &frag);
 	assert_int_equal(bed_held(&bed), 1);
 	assert_int_equal(bed_count(&bed, FM_TIMEOUT), 0);
+	bed_fini(&bed);
+}
+
+/* Whether the sweep has come by or not: a key whose time is over is not condemned. */
+static void condemned_is_over_without_a_sweep(void **state)
+{
+	const struct fm_test_frag frag = bed_ipv4(1, 0, 64, true), overlap = bed_ipv4(1, 8, 64, true);
+	struct bed bed;
+
+	(void)state;
+	bed_init(&bed);
+	bed_send(&bed, &frag);
+	bed_send(&bed, &overlap);
+	bed.now += BED_TIMEOUT4;
+	bed_send(&bed, &frag);
+	assert_int_equal(bed_count(&bed, FM_CONDEMNED), 0);
+	assert_int_equal(bed_held(&bed), 1);
+	assert_int_equal(fm_reass_stats(bed.reass)->condemned, 0);
 	bed_fini(&bed);
 }
 
@@ -225,6 +247,7 @@ int main(void)
 		cmocka_unit_test(completes_one_tick_before),
 		cmocka_unit_test(families_do_not_wait_for_each_other),
 		cmocka_unit_test(condemned_expires_too),
+		cmocka_unit_test(condemned_is_over_without_a_sweep),
 		cmocka_unit_test(no_more_than_asked_for),
 		cmocka_unit_test(timeout_changes_at_run_time),
 		cmocka_unit_test(clock_may_go_back_a_little),

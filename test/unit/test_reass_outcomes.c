@@ -180,6 +180,38 @@ static void raise_refused_budget(struct bed *bed)
 	bed_send(bed, &frag);
 }
 
+enum { OVERLOAD_PIECES = 8, OVERLOAD_SENDERS = 40, OVERLOAD_GREEDY = 32, OVERLOAD_STEPS = 100000 };
+
+/* The next piece of what this sender sends; most of the senders are of one source. */
+static struct fm_test_frag overload(uint32_t sender, uint32_t sent)
+{
+	const uint32_t piece = sent % OVERLOAD_PIECES;
+	struct fm_test_frag frag = bed_ipv4(sent / OVERLOAD_PIECES, 64 * piece, 64, piece + 1 < OVERLOAD_PIECES);
+
+	frag.source += sender < OVERLOAD_GREEDY ? 0 : sender;
+	frag.destination += sender;
+	return frag;
+}
+
+/* Many senders ask for more than there is, and one source asks for most of it. */
+static void raise_refused_share(struct bed *bed)
+{
+	struct fm_reass_settings settings = bed->params.settings;
+	uint32_t sent[OVERLOAD_SENDERS] = {0}, random = 1;
+
+	settings.budget_mbufs = 64;
+	bed_set(bed, &settings);
+	for (uint32_t i = 0; i < OVERLOAD_STEPS && bed_count(bed, FM_REFUSED_SHARE) == 0; i++) {
+		const uint32_t sender = (random >> 16) % OVERLOAD_SENDERS;
+		const struct fm_test_frag frag = overload(sender, sent[sender]++);
+
+		random = random * 1664525 + 1013904223;
+		bed->now += i % 4 == 0;
+		bed_send(bed, &frag);
+		bed_clear(bed);
+	}
+}
+
 static void raise_refused_table(struct bed *bed)
 {
 	for (uint32_t i = 0; i <= bed->params.max_datagrams; i++) {
@@ -196,6 +228,24 @@ static void raise_evicted_cold(struct bed *bed)
 	fill(bed, 8);
 	bed->now += BED_TIMEOUT4 - 1;
 	bed_send(bed, &frag);
+}
+
+/* Silent for longer than fragments are apart: long before they are cold, a new one is likelier to complete. */
+static void raise_evicted_unlikely(struct bed *bed)
+{
+	const struct fm_test_frag whole = bed_ipv4(7, 0, 0, false);
+
+	for (uint32_t piece = 0; piece < 5; piece++) {
+		bed_send_pieces(bed, &whole, 300, 64, piece, piece + 1);
+		bed->now += BED_TIMEOUT4 / 50;
+	}
+	fill(bed, 8);
+	for (uint32_t i = 0; i < 100 && bed_count(bed, FM_EVICTED_UNLIKELY) == 0; i++) {
+		const struct fm_test_frag frag = bed_ipv4(1000 + i, 0, 64, true);
+
+		bed->now += BED_TIMEOUT4 / 100;
+		bed_send(bed, &frag);
+	}
 }
 
 static void raise_evicted_progress(struct bed *bed)
@@ -242,8 +292,10 @@ static void (*const raises[FM_OUTCOME_MAX])(struct bed *bed) = {
 	[FM_CONDEMNED] = raise_condemned,
 	[FM_TIMEOUT] = raise_timeout,
 	[FM_REFUSED_BUDGET] = raise_refused_budget,
+	[FM_REFUSED_SHARE] = raise_refused_share,
 	[FM_REFUSED_TABLE] = raise_refused_table,
 	[FM_EVICTED_COLD] = raise_evicted_cold,
+	[FM_EVICTED_UNLIKELY] = raise_evicted_unlikely,
 	[FM_EVICTED_PROGRESS] = raise_evicted_progress,
 	[FM_NO_MBUF] = raise_no_mbuf,
 	[FM_FLUSHED] = raise_flushed,
