@@ -97,6 +97,8 @@ static const struct fm_option table[] = {
 	FM_SETTING("max-fragments"),
 	FM_SETTING("timeout4"),
 	FM_SETTING("timeout6"),
+	FM_SETTING("source-prefix4"),
+	FM_SETTING("source-prefix6"),
 	FM_SETTING("output"),
 	FM_SETTING("verify-l4"),
 	FM_SETTING("header-chain"),

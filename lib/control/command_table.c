@@ -43,6 +43,9 @@ const struct fm_command fm_command[] = {
 	  fm_do_show_drops, FM_GROUP_SHOW, NULL },
 	{ "show reassembly datagrams [top N]", "Datagrams that wait for fragments, oldest first; 10 unless N is given.",
 	  fm_do_show_datagrams, FM_GROUP_SHOW, NULL },
+	{ "show reassembly sources [top N]",
+	  "Who sends fragments, and what became of them; those that hold most mbufs first, 10 unless N is given.",
+	  fm_do_show_sources, FM_GROUP_SHOW, NULL },
 	{ "show check", "The accounting identities, with numbers; fails if one is broken.", fm_do_show_check,
 	  FM_GROUP_SHOW, NULL },
 

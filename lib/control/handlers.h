@@ -7,6 +7,8 @@
 
 #include "command.h"
 
+enum { FM_TOP_DEFAULT = 10 };	/* lines of a list, unless N is given */
+
 int fm_do_start(struct fm_shell *shell, const struct fm_args *args);
 int fm_do_stop(struct fm_shell *shell, const struct fm_args *args);
 int fm_do_flush(struct fm_shell *shell, const struct fm_args *args);
@@ -27,6 +29,7 @@ int fm_do_show_lcores(struct fm_shell *shell, const struct fm_args *args);
 int fm_do_show_stats(struct fm_shell *shell, const struct fm_args *args);
 int fm_do_show_drops(struct fm_shell *shell, const struct fm_args *args);
 int fm_do_show_datagrams(struct fm_shell *shell, const struct fm_args *args);
+int fm_do_show_sources(struct fm_shell *shell, const struct fm_args *args);
 int fm_do_show_check(struct fm_shell *shell, const struct fm_args *args);
 
 #endif

@@ -42,6 +42,12 @@ enum {
 	  "Time an IPv6 datagram has to become complete, from its first fragment seen.", timeout_ms[FM_IPV6]) \
 	X(MAX_FRAGMENTS, "max-fragments", NUMBER, "N", "fragments", FM_FRAGMENTS_MIN, FM_FRAGMENTS_MAX, 128, \
 	  "Most fragments a datagram may have; one with more is dropped whole.", max_fragments) \
+	X(SOURCE_PREFIX4, "source-prefix4", NUMBER, "N", "bits", 1, 32, 32, \
+	  "Leading bits of an IPv4 address that make a source: addresses that share them share one record and one " \
+	  "part of the budget.", source_prefix[FM_IPV4]) \
+	X(SOURCE_PREFIX6, "source-prefix6", NUMBER, "N", "bits", 1, 128, 64, \
+	  "Leading bits of an IPv6 address that make a source: addresses that share them share one record and one " \
+	  "part of the budget.", source_prefix[FM_IPV6]) \
 	X(OUTPUT, "output", CHOICE, "whole-or-refragment|whole-only|refragment", "", FM_OUTPUT_WHOLE_OR_REFRAGMENT, \
 	  FM_OUTPUT_REFRAGMENT, FM_OUTPUT_WHOLE_OR_REFRAGMENT, \
 	  "Datagrams leave whole if they fit the egress MTU, else as clean fragments; or whole only; or always as " \

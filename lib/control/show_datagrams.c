@@ -12,8 +12,6 @@
 #include "handlers.h"
 #include "print.h"
 
-enum { TOP_DEFAULT = 10 };
-
 static int older_first(const void *a, const void *b)
 {
 	const struct fm_reass_view *left = a, *right = b;
@@ -57,8 +55,8 @@ static void print_datagram(FILE *out, const struct fm_reass_view *view)
 	fprintf(out, ", port %u", view->port);
 	for (unsigned int i = 0; i < 2 && view->vlan[i] != UINT16_MAX; i++)
 		fprintf(out, ", vlan %u", view->vlan[i]);
-	fprintf(out, "\n    age %.1f ms, idle %.1f ms%s\n", fm_door_tsc_to_ms(view->age_tsc),
-		fm_door_tsc_to_ms(view->idle_tsc), view->cold ? ", cold" : "");
+	fprintf(out, "\n    age %.1f ms, idle %.1f ms, chance %.1f%%%s\n", fm_door_tsc_to_ms(view->age_tsc),
+		fm_door_tsc_to_ms(view->idle_tsc), view->chance_permille / 10.0, view->cold ? ", cold" : "");
 	fprintf(out, "    %u fragment%s, %u mbuf%s, %u ", view->fragments, view->fragments == 1 ? "" : "s",
 		view->held_mbufs, view->held_mbufs == 1 ? "" : "s", view->held_bytes);
 	if (view->end_bytes != 0)
@@ -70,7 +68,7 @@ static void print_datagram(FILE *out, const struct fm_reass_view *view)
 
 int fm_do_show_datagrams(struct fm_shell *shell, const struct fm_args *args)
 {
-	uint32_t top = (uint32_t)fm_args_number(args, "N", TOP_DEFAULT);
+	uint32_t top = (uint32_t)fm_args_number(args, "N", FM_TOP_DEFAULT);
 	uint16_t workers = fm_door_workers();
 	struct fm_worker_stats stats;
 	struct fm_reass_view *views;

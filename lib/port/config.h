@@ -40,6 +40,7 @@ struct fm_settings {
 	uint64_t budget_mbufs;		/* held by all workers together; 0, before start only: all there is to have */
 	uint32_t timeout_ms[2];		/* IPv4, IPv6: 1..FM_TIMEOUT_MS_MAX */
 	uint16_t max_fragments;		/* per datagram, 2..8192 */
+	uint8_t source_prefix[2];	/* IPv4, IPv6: leading bits of an address that are one source, 1..32, 1..128 */
 	enum fm_output_mode output;
 	bool verify_l4;
 	bool header_chain;		/* first IPv6 fragments must hold the whole of it (RFC 7112) */

@@ -26,6 +26,19 @@ uint16_t fm_door_ports(void)
 	return fm_engine_ports();
 }
 
+/* Of one look at the sources: what it may take of a turn of the worker's loop. */
+enum { FM_LOOK_RECORDS = 1024, FM_LOOK_MOVES = 16384 };
+
+static int ask(uint16_t worker, enum fm_request_kind kind, struct fm_look *look, uint64_t *result, char *err,
+	       size_t err_len)
+{
+	int ret = fm_mailbox_ask(&fm_engine.worker[worker]->mailbox, kind, look, result);
+
+	if (ret != 0)
+		fm_fail(err, err_len, ret, "worker %u did not answer within %u ms", worker, FM_MAIL_TIMEOUT_MS);
+	return ret;
+}
+
 /* Ask each worker in turn; `*sum` adds up their answers. */
 static int ask_all(enum fm_request_kind kind, uint64_t *sum, char *err, size_t err_len)
 {
@@ -33,11 +46,10 @@ static int ask_all(enum fm_request_kind kind, uint64_t *sum, char *err, size_t e
 
 	for (uint16_t w = 0; w < fm_engine_workers(); w++) {
 		uint64_t result = 0;
-		int ret = fm_mailbox_ask(&fm_engine.worker[w]->mailbox, kind, NULL, 0, &result);
+		int ret = ask(w, kind, NULL, &result, err, err_len);
 
 		if (ret != 0)
-			code = fm_fail(err, err_len, ret, "worker %u did not answer within %u ms", w,
-				       FM_MAIL_TIMEOUT_MS);
+			code = ret;
 		if (sum != NULL)
 			*sum += result;
 	}
@@ -105,12 +117,39 @@ int fm_door_flush(uint64_t *freed, char *err, size_t err_len)
 
 int fm_door_datagrams(uint16_t worker, struct fm_reass_view *views, uint32_t max, char *err, size_t err_len)
 {
+	struct fm_look look = { .datagrams = views, .max = max };
 	uint64_t n = 0;
-	int ret = fm_mailbox_ask(&fm_engine.worker[worker]->mailbox, FM_REQUEST_VIEWS, views, max, &n);
+	int ret = ask(worker, FM_REQUEST_VIEWS, &look, &n, err, err_len);
 
-	if (ret != 0)
-		return fm_fail(err, err_len, ret, "worker %u did not answer within %u ms", worker, FM_MAIL_TIMEOUT_MS);
-	return (int)n;
+	return ret != 0 ? ret : (int)n;
+}
+
+/*
+ * Records for one look. Each may move all views that it stands before. But where a record lies is as good as random, so
+ * the more have been seen, the less likely the next one is among the `max` first.
+ */
+static uint32_t look_records(uint32_t seen, uint32_t max)
+{
+	const uint64_t any = FM_LOOK_MOVES / (max + 1) + 1;
+	const uint64_t likely = 2ULL * FM_LOOK_MOVES * seen / ((uint64_t)max * max + 1);
+	const uint64_t records = any > likely ? any : likely;
+
+	return records < FM_LOOK_RECORDS ? (uint32_t)records : FM_LOOK_RECORDS;
+}
+
+/* In pieces: there may be millions of records, and the worker has frames to receive. */
+int fm_door_sources(uint16_t worker, struct fm_source_view *views, uint32_t max, char *err, size_t err_len)
+{
+	struct fm_look look = { .sources = views, .max = max };
+	uint64_t next = 0;
+	int ret;
+
+	do {
+		look.count = look_records(look.first, max);
+		ret = ask(worker, FM_REQUEST_SOURCES, &look, &next, err, err_len);
+		look.first = (uint32_t)next;
+	} while (ret == 0 && next != 0);
+	return ret != 0 ? ret : (int)look.n;
 }
 
 double fm_door_tsc_to_ms(uint64_t tsc)

@@ -5,7 +5,8 @@
  * All functions are called by one control thread at a time (the main lcore). No worker waits for any of them, but some
  * give it work to do between two bursts: fm_door_stop(), fm_door_flush(), fm_door_publish() where it lets go of what it
  * holds (bypass, a smaller budget), fm_door_datagrams(). That takes as long as there are datagrams to free or to
- * describe. Functions that can fail return 0 or -errno and put one sentence into `err` (may be NULL).
+ * describe; fm_door_sources() asks for a little at a time. Functions that can fail return 0 or -errno and put one
+ * sentence into `err` (may be NULL).
  */
 #ifndef FM_DOOR_H
 #define FM_DOOR_H
@@ -109,6 +110,11 @@ int fm_door_clear_port(uint16_t index, char *err, size_t err_len);
 
 /* Held datagrams of one worker, oldest first; returns how many or -errno. */
 int fm_door_datagrams(uint16_t worker, struct fm_reass_view *views, uint32_t max, char *err, size_t err_len);
+/*
+ * Sources of one worker: those that hold most mbufs, then those that wasted most fragments, then those that were
+ * delivered most; returns how many or -errno.
+ */
+int fm_door_sources(uint16_t worker, struct fm_source_view *views, uint32_t max, char *err, size_t err_len);
 /* Converts the ages in a view. */
 double fm_door_tsc_to_ms(uint64_t tsc);
 

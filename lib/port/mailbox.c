@@ -14,16 +14,14 @@ static uint64_t now_ms(void)
 	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-int fm_mailbox_ask(struct fm_mailbox *box, enum fm_request_kind kind, struct fm_reass_view *views, uint32_t views_max,
-		   uint64_t *result)
+int fm_mailbox_ask(struct fm_mailbox *box, enum fm_request_kind kind, struct fm_look *look, uint64_t *result)
 {
 	const struct timespec pause = { .tv_nsec = FM_LOOK_US * 1000 };
 	enum fm_mail sent = FM_MAIL_SENT;
 	const uint64_t end_ms = now_ms() + FM_MAIL_TIMEOUT_MS;
 
 	box->kind = kind;
-	box->views = views;
-	box->views_max = views_max;
+	box->look = look;
 	atomic_store_explicit(&box->state, FM_MAIL_SENT, memory_order_release);
 	while (atomic_load_explicit(&box->state, memory_order_acquire) != FM_MAIL_DONE) {
 		nanosleep(&pause, NULL);

@@ -18,6 +18,16 @@ enum fm_request_kind {
 	FM_REQUEST_STOP,	/* stop polling, flush the table, send what waits */
 	FM_REQUEST_FLUSH,	/* free all held fragments; result: how many */
 	FM_REQUEST_VIEWS,	/* describe held datagrams; result: how many */
+	FM_REQUEST_SOURCES,	/* look at some records of sources; result: number of the one to go on with, 0: none */
+};
+
+/* What is to be looked at. The worker writes the arrays and `n`, control all else. */
+struct fm_look {
+	struct fm_reass_view *datagrams;
+	struct fm_source_view *sources;
+	uint32_t max;			/* room in the array */
+	uint32_t first, count;		/* records of sources */
+	uint32_t n;			/* views of sources */
 };
 
 enum fm_mail {
@@ -30,19 +40,17 @@ enum fm_mail {
 struct fm_mailbox {
 	_Atomic enum fm_mail state;	/* who may touch the rest; see above */
 	enum fm_request_kind kind;	/* written by control */
-	uint32_t views_max;		/* written by control */
-	struct fm_reass_view *views;	/* written by control; the array by the worker */
+	struct fm_look *look;		/* written by control; NULL: nothing */
 	uint64_t result;		/* written by the worker */
 };
 
 /*
- * Control: hand over `kind` (and views) and wait for the answer.
+ * Control: hand over `kind` (and what to look at, or NULL) and wait for the answer.
  *
  * @return 0, `*result` is set; -ETIMEDOUT: the worker did not take it within FM_MAIL_TIMEOUT_MS, and will not any more
  */
 enum { FM_MAIL_TIMEOUT_MS = 3000 };
-int fm_mailbox_ask(struct fm_mailbox *box, enum fm_request_kind kind, struct fm_reass_view *views, uint32_t views_max,
-		   uint64_t *result);
+int fm_mailbox_ask(struct fm_mailbox *box, enum fm_request_kind kind, struct fm_look *look, uint64_t *result);
 
 /* Worker: take the request if there is one; then fm_mailbox_answer() must follow. */
 static inline bool fm_mailbox_take(struct fm_mailbox *box)

@@ -18,8 +18,10 @@ static void fill(struct fm_snapshot *snapshot, const struct fm_settings *setting
 		.verify_l4 = settings->verify_l4,
 		.short_chain = !settings->header_chain,
 	};
-	for (unsigned int f = 0; f < FM_FAMILIES; f++)
+	for (unsigned int f = 0; f < FM_FAMILIES; f++) {
 		snapshot->reass.timeout_tsc[f] = settings->timeout_ms[f] * fm_engine.clock_hz / FM_MS_PER_S;
+		snapshot->reass.source_prefix[f] = settings->source_prefix[f];
+	}
 }
 
 void fm_snapshot_start(const struct fm_settings *settings)
@@ -48,12 +50,28 @@ static int check_max_fragments(uint16_t max_fragments, char *err, size_t err_len
 	return 0;
 }
 
+static int check_family(const struct fm_settings *s, enum fm_family_index f, char *err, size_t err_len)
+{
+	const char digit = f == FM_IPV4 ? '4' : '6';
+	const unsigned int bits = f == FM_IPV4 ? 32 : 128;
+
+	if (s->timeout_ms[f] < 1 || s->timeout_ms[f] > FM_TIMEOUT_MS_MAX)
+		return fm_fail(err, err_len, -EINVAL, "timeout%c %" PRIu32 ": must be 1..%u ms", digit,
+			       s->timeout_ms[f], FM_TIMEOUT_MS_MAX);
+	if (s->source_prefix[f] < 1 || s->source_prefix[f] > bits)
+		return fm_fail(err, err_len, -EINVAL, "source-prefix%c %u: must be 1..%u bits", digit,
+			       s->source_prefix[f], bits);
+	return 0;
+}
+
 int fm_snapshot_check(const struct fm_settings *s, char *err, size_t err_len)
 {
-	for (unsigned int f = 0; f < FM_FAMILIES; f++)
-		if (s->timeout_ms[f] < 1 || s->timeout_ms[f] > FM_TIMEOUT_MS_MAX)
-			return fm_fail(err, err_len, -EINVAL, "timeout%c %" PRIu32 ": must be 1..%u ms",
-				       f == FM_IPV4 ? '4' : '6', s->timeout_ms[f], FM_TIMEOUT_MS_MAX);
+	for (enum fm_family_index f = 0; f < FM_FAMILIES; f++) {
+		const int ret = check_family(s, f, err, err_len);
+
+		if (ret != 0)
+			return ret;
+	}
 	if (s->max_fragments < FM_FRAGMENTS_MIN || s->max_fragments > FM_FRAGMENTS_MAX)
 		return fm_fail(err, err_len, -EINVAL, "max-fragments %u: must be %u..%u", s->max_fragments,
 			       FM_FRAGMENTS_MIN, FM_FRAGMENTS_MAX);

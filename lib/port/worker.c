@@ -125,6 +125,7 @@ static void stop(struct fm_worker *w)
 
 static void answer(struct fm_worker *w)
 {
+	struct fm_look *look = w->mailbox.look;
 	uint64_t result = 0;
 
 	switch (w->mailbox.kind) {
@@ -140,7 +141,12 @@ static void answer(struct fm_worker *w)
 		break;
 	case FM_REQUEST_VIEWS:
 		if (w->reass != NULL)
-			result = fm_reass_views(w->reass, w->now, w->mailbox.views, w->mailbox.views_max);
+			result = fm_reass_views(w->reass, w->now, look->datagrams, look->max);
+		break;
+	case FM_REQUEST_SOURCES:
+		if (w->reass != NULL)
+			result = fm_reass_sources(w->reass, look->first, look->count, look->sources, look->max,
+						  &look->n);
 		break;
 	}
 	fm_mailbox_answer(&w->mailbox, result);

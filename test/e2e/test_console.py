@@ -14,7 +14,8 @@ class Console(BumpTest):
     def test_every_command_answers(self):
         for line in ('help', 'help set', 'version', 'show port info all', 'show port stats 0', 'show config',
                      'show budget', 'show lcores', 'show reassembly stats', 'show reassembly drops',
-                     'show reassembly datagrams', 'show reassembly datagrams top 3', 'show check'):
+                     'show reassembly datagrams', 'show reassembly datagrams top 3', 'show reassembly sources',
+                     'show reassembly sources top 3', 'show check'):
             with self.subTest(line=line):
                 text = self.app.command(line)
                 self.assertGreater(len(text.strip()), 10)
@@ -23,7 +24,7 @@ class Console(BumpTest):
     def test_settings_stick(self):
         for name, value in (('timeout4', '1234'), ('timeout6', '4321'), ('max-fragments', '64'),
                             ('output', 'whole-only'), ('bypass', 'on'), ('verify-l4', 'on'), ('link-follow', 'on'),
-                            ('header-chain', 'off'),
+                            ('header-chain', 'off'), ('source-prefix4', '24'), ('source-prefix6', '48'),
                             ('budget', '777')):
             with self.subTest(name=name):
                 self.app.command('set %s %s' % (name, value))
@@ -33,7 +34,9 @@ class Console(BumpTest):
         before = self.app.command('show config')
         for line, named in (('set timeout4 0', '120000'), ('set timeout4 x', 'x'), ('set output jumbo', 'jumbo'),
                             ('set budget 101%', '101%'), ('set budget 99999999', '99999999'),
-                            ('set max-fragments 1', '8192'), ('set nothing 1', 'nothing'),
+                            ('set max-fragments 1', '8192'), ('set source-prefix4 0', '1..32'),
+                            ('set source-prefix4 33', '1..32'), ('set source-prefix6 129', '1..128'),
+                            ('show reassembly sources top 0', '1..1000'), ('set nothing 1', 'nothing'),
                             ('show reassembly', 'show reassembly'), ('frobnicate', 'frobnicate')):
             with self.subTest(line=line):
                 text = self.app.command(line)

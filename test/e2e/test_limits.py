@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Time and memory: what does not complete goes, on time and whole; a full table takes nothing from the receive side."""
 import random
+import re
 
 from harness import BumpTest, appliance, packet, tap, traffic, wait_for
 
@@ -171,6 +172,65 @@ class Leaks(BumpTest):
                         + counters['evicted_progress'] > 0)
         self.app.command('set budget 10')
         self.assertNothingLeaked()
+
+
+class Sources(BumpTest):
+    """Who sends the fragments, on the console."""
+
+    def vdevs(self):
+        return [appliance.pcap_interface(0, 'm0'), appliance.pcap_interface(1, 'm1')]
+
+    def table(self):
+        """Prefix to (held mbufs, share, chance, delivered, wasted), in the order of the lines."""
+        text = self.app.command('show reassembly sources')
+        rows = re.findall(r'^(\S+/\d+)\s+(\d+) +([\d.]+)% +([\d.]+)% +(\d+) +(\d+)\s*$', text, re.M)
+        self.assertIn('%d source' % len(rows), text)
+        return {prefix: (int(held), float(share), float(chance), int(delivered), int(wasted))
+                for prefix, held, share, chance, delivered, wasted in rows}
+
+    def test_three_sources(self):
+        self.start('--mbcache', '0', '--timeout4', '120000', '--timeout6', '120000')
+        left, _ = self.wires()
+        greedy, honest, broken = ('10.8.7.%d' % host for host in (1, 2, 3))
+        data = [packet.Datagram(source, '10.9.0.2', bytes(4000), ident=number)
+                for number, source in enumerate((greedy, greedy, honest, honest, broken))]
+        self.feed(left, data[0].fragments(1000)[:3] + data[1].fragments(1000)[:3]
+                  + data[2].fragments(1000) + data[3].fragments(1000)[:2]
+                  + [data[4].fragment(0, 1000, True), data[4].fragment(800, 1000, True)])
+        self.assertCounters(completed=4, overlap=2, held_fragments=8)
+        table = self.table()
+        self.assertEqual(list(table), ['%s/32' % source for source in (greedy, honest, broken)])
+        self.assertEqual([(held, share) for held, share, *_ in table.values()], [(6, 75.0), (2, 25.0), (0, 0.0)])
+        self.assertEqual([delivered for *_, delivered, _ in table.values()], [0, 4, 0])
+        self.assertEqual([wasted for *_, wasted in table.values()][:2], [0, 0])
+        self.assertGreater(table['%s/32' % broken][-1], 0)
+        for _, _, chance, _, _ in table.values():
+            self.assertTrue(0 <= chance <= 100)
+        self.assertRegex(self.app.command('show reassembly datagrams'), r'idle [\d.]+ ms, chance [\d.]+%')
+        # From now on their whole network is one source, whatever was known of its hosts.
+        self.app.command('set source-prefix4 24')
+        self.feed(left, [packet.Datagram(source, '10.9.0.2', bytes(4000), ident=99).fragment(0, 1000, True)
+                         for source in (greedy, honest, broken)])
+        self.assertCounters(held_fragments=11)
+        table = self.table()
+        self.assertEqual(list(table), ['10.8.7.0/24'])
+        self.assertGreaterEqual(table['10.8.7.0/24'][0], 3)
+        self.app.command('flush reassembly')
+        self.assertEqual(self.table()['10.8.7.0/24'][0], 0)
+        self.assertFull(self.app)
+
+    def test_options(self):
+        self.start('--mbcache', '0', '--source-prefix4', '16', '--source-prefix6', '48', '--timeout4', '120000',
+                   '--timeout6', '120000')
+        left, _ = self.wires()
+        sources = ('10.8.1.1', '10.8.200.2', 'fd08::1:0:0:0:1', 'fd08::2:0:0:0:1', 'fd08::3:0:0:0:1')
+        self.feed(left, [packet.Datagram(source, 'fd09::2' if ':' in source else '10.9.0.2', bytes(4000), ident=number)
+                         .fragment(0, 1000, True) for number, source in enumerate(sources)])
+        self.assertCounters(held_fragments=5)
+        self.assertEqual([(prefix, held) for prefix, (held, *_) in self.table().items()],
+                         [('fd08::/48', 3), ('10.8.0.0/16', 2)])
+        self.app.command('flush reassembly')
+        self.assertFull(self.app)
 
 
 class Fragments(BumpTest):

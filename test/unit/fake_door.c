@@ -148,6 +148,14 @@ int fm_door_datagrams(uint16_t worker, struct fm_reass_view *views, uint32_t max
 	return fake_door.datagrams_error != 0 ? fail(fake_door.datagrams_error, err, err_len) : (int)n;
 }
 
+int fm_door_sources(uint16_t worker, struct fm_source_view *views, uint32_t max, char *err, size_t err_len)
+{
+	uint32_t n = fake_door.sources[worker] < max ? fake_door.sources[worker] : max;
+
+	memcpy(views, fake_door.source[worker], n * sizeof(*views));
+	return fake_door.sources_error != 0 ? fail(fake_door.sources_error, err, err_len) : (int)n;
+}
+
 double fm_door_tsc_to_ms(uint64_t tsc)
 {
 	return (double)tsc / 1000;

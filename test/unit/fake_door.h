@@ -22,10 +22,12 @@ struct fake_door {
 	struct fm_budget_view budget[FAKE_PORTS_MAX];
 	struct fm_reass_view view[FAKE_WORKERS_MAX][FAKE_VIEWS_MAX];
 	uint32_t views[FAKE_WORKERS_MAX];
+	struct fm_source_view source[FAKE_WORKERS_MAX][FAKE_VIEWS_MAX];
+	uint32_t sources[FAKE_WORKERS_MAX];
 	struct fm_check_view check;
 	unsigned int check_moves;	/* so many looks find the fragments on the move */
 	/* What fails from now on, with which error; 0: nothing. */
-	int publish_error, flush_error, datagrams_error, clear_error;
+	int publish_error, flush_error, datagrams_error, sources_error, clear_error;
 	/* How often. */
 	unsigned int published, flushed, cleared[FAKE_PORTS_MAX];
 };

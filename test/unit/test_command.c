@@ -155,6 +155,9 @@ static void sentences(void **state)
 		  "\"0\" cannot follow \"show reassembly datagrams top\", possible is N (1..1000)" },
 		{ "show reassembly datagrams top",
 		  "\"show reassembly datagrams top\" is not complete, it goes on with N (1..1000)" },
+		{ "show reassembly sources top 1001",
+		  "\"1001\" cannot follow \"show reassembly sources top\", possible is N (1..1000)" },
+		{ "set source-prefix6 129", "source-prefix6 must be 1..128 bits, got \"129\"" },
 		{ "set timeout4", "\"set timeout4\" is not complete, it goes on with MS (1..120000 ms)" },
 		{ "set timeout4 120001", "timeout4 must be 1..120000 ms, got \"120001\"" },
 		{ "set bypass maybe", "bypass must be on or off, got \"maybe\"" },
@@ -225,6 +228,7 @@ static void completion(void **state)
 	complete("show reassembly stats ", "-<Enter> lcore");
 	complete("show reassembly stats lcore ", "1 2");
 	complete("show reassembly datagrams top ", "-N");
+	complete("show reassembly s", "stats sources");
 	complete("show nothing ", "");
 	complete("set ti", "timeout4 timeout6");
 	complete("set timeout4 ", "-MS");

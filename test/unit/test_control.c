@@ -54,6 +54,8 @@ static void set(void **state)
 	assert_int_equal(shell_run(f, "set timeout4 1"), 0);
 	assert_int_equal(shell_run(f, "set timeout6 120000"), 0);
 	assert_int_equal(shell_run(f, "set max-fragments 8192"), 0);
+	assert_int_equal(shell_run(f, "set source-prefix4 24"), 0);
+	assert_int_equal(shell_run(f, "set source-prefix6 48"), 0);
 	assert_int_equal(shell_run(f, "set output refragment"), 0);
 	assert_int_equal(shell_run(f, "set verify-l4 on"), 0);
 	assert_int_equal(shell_run(f, "set bypass on"), 0);
@@ -61,9 +63,14 @@ static void set(void **state)
 	assert_int_equal(fake_door.settings.timeout_ms[FM_IPV4], 1);
 	assert_int_equal(fake_door.settings.timeout_ms[FM_IPV6], 120000);
 	assert_int_equal(fake_door.settings.max_fragments, 8192);
+	assert_int_equal(fake_door.settings.source_prefix[FM_IPV4], 24);
+	assert_int_equal(fake_door.settings.source_prefix[FM_IPV6], 48);
 	assert_int_equal(fake_door.settings.output, FM_OUTPUT_REFRAGMENT);
 	assert_true(fake_door.settings.verify_l4 && fake_door.settings.bypass && fake_door.settings.link_follow);
-	assert_int_equal(fake_door.published, 7);
+	assert_int_equal(fake_door.published, 9);
+	assert_int_equal(shell_run(f, "set source-prefix4 33"), -EINVAL);
+	assert_string_equal(f->shell.err, "source-prefix4 must be 1..32 bits, got \"33\"");
+	assert_int_equal(fake_door.published, 9);
 	fake_door.publish_error = -EINVAL;
 	assert_int_equal(shell_run(f, "set bypass off"), -EINVAL);
 	assert_string_equal(f->shell.err, "the door says -22");
@@ -128,7 +135,8 @@ static void clear(void **state)
 static void save_and_load(void **state)
 {
 	static const char *const changes[] = {
-		"set budget 77", "set timeout4 11", "set timeout6 12", "set max-fragments 13", "set output whole-only",
+		"set budget 77", "set timeout4 11", "set timeout6 12", "set max-fragments 13", "set source-prefix4 15",
+		"set source-prefix6 16", "set output whole-only",
 		"set verify-l4 on", "set bypass on", "set link-follow on", "set log debug", "set stats-period 14",
 	};
 	struct shell_fixture *f = *state;

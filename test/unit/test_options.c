@@ -57,6 +57,8 @@ static void defaults(void **state)
 	assert_int_equal(o.config.settings.timeout_ms[0], 2000);
 	assert_int_equal(o.config.settings.timeout_ms[1], 10000);
 	assert_int_equal(o.config.settings.max_fragments, 128);
+	assert_int_equal(o.config.settings.source_prefix[0], 32);
+	assert_int_equal(o.config.settings.source_prefix[1], 64);
 	assert_int_equal(o.config.settings.output, FM_OUTPUT_WHOLE_OR_REFRAGMENT);
 	assert_int_equal(o.config.settings.budget_mbufs, 0);
 	assert_int_equal(o.config.budget_percent, 0);
@@ -108,6 +110,12 @@ static void everything(void **state)
 	assert_true(o.config.settings.verify_l4 && o.config.settings.link_follow);
 	assert_int_equal(o.stats_period_s, 5);
 	assert_int_equal(o.exit_on_idle_ms, 7);
+	o = accept_line("--source-prefix4 24 --source-prefix6=48");
+	assert_int_equal(o.config.settings.source_prefix[0], 24);
+	assert_int_equal(o.config.settings.source_prefix[1], 48);
+	o = accept_line("--source-prefix4 1 --source-prefix6 128");
+	assert_int_equal(o.config.settings.source_prefix[0], 1);
+	assert_int_equal(o.config.settings.source_prefix[1], 128);
 	o = accept_line("--clock rx-timestamp --seed 18446744073709551615 --interactive --numa --help --version");
 	assert_int_equal(o.config.clock, FM_CLOCK_RX_TIMESTAMP);
 	assert_true(o.config.has_seed && o.interactive && o.config.numa && o.help && o.version);
@@ -174,6 +182,11 @@ static const struct refusal refusals[] = {
 	{ "--timeout4 0", "--timeout4 must be 1..120000 ms, got \"0\"" },
 	{ "--timeout6 120001", "--timeout6 must be 1..120000 ms, got \"120001\"" },
 	{ "--max-fragments 1", "--max-fragments must be 2..8192 fragments, got \"1\"" },
+	{ "--source-prefix4 0", "--source-prefix4 must be 1..32 bits, got \"0\"" },
+	{ "--source-prefix4 33", "--source-prefix4 must be 1..32 bits, got \"33\"" },
+	{ "--source-prefix6 0", "--source-prefix6 must be 1..128 bits, got \"0\"" },
+	{ "--source-prefix6 129", "--source-prefix6 must be 1..128 bits, got \"129\"" },
+	{ "--source-prefix4", "--source-prefix4 needs a value" },
 	{ "--verify-l4=on", "--verify-l4=on is no option of fragmend, or takes no value; see --help" },
 	{ "--header-chain", "--header-chain needs a value" },
 	{ "--header-chain no", "--header-chain must be on or off, got \"no\"" },
@@ -225,7 +238,8 @@ static void help_names_every_option(void **state)
 					    "1..120000 ms, default 2000.", "--output whole-or-refragment|",
 					    "1..256, default 32.", "0..512, default 250.", "default 2176.",
 					    "default 32767, fewer", "--header-chain on|off\n",
-					    "on or off, default on." };
+					    "on or off, default on.", "--source-prefix4 N\n", "1..32 bits, default 32.",
+					    "1..128 bits, default 64." };
 	char *text = NULL;
 	size_t len = 0;
 	FILE *out = open_memstream(&text, &len);

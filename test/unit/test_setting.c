@@ -63,6 +63,8 @@ static void defaults(void **state)
 	assert_int_equal(settings.timeout_ms[FM_IPV4], 2000);
 	assert_int_equal(settings.timeout_ms[FM_IPV6], 10000);
 	assert_int_equal(settings.max_fragments, 128);
+	assert_int_equal(settings.source_prefix[FM_IPV4], 32);
+	assert_int_equal(settings.source_prefix[FM_IPV6], 64);
 	assert_int_equal(settings.output, FM_OUTPUT_WHOLE_OR_REFRAGMENT);
 	assert_false(settings.verify_l4);
 	assert_true(settings.header_chain);
@@ -142,6 +144,10 @@ static void sentences(void **state)
 		{ "timeout4", "0", "timeout4 must be 1..120000 ms, got \"0\"" },
 		{ "timeout6", "2s", "timeout6 must be 1..120000 ms, got \"2s\"" },
 		{ "max-fragments", "8193", "max-fragments must be 2..8192 fragments, got \"8193\"" },
+		{ "source-prefix4", "0", "source-prefix4 must be 1..32 bits, got \"0\"" },
+		{ "source-prefix4", "33", "source-prefix4 must be 1..32 bits, got \"33\"" },
+		{ "source-prefix6", "129", "source-prefix6 must be 1..128 bits, got \"129\"" },
+		{ "source-prefix6", "/64", "source-prefix6 must be 1..128 bits, got \"/64\"" },
 		{ "bypass", "yes", "bypass must be on or off, got \"yes\"" },
 		{ "output", "whole", "output must be whole-or-refragment, whole-only or refragment, got \"whole\"" },
 		{ "budget", "101%", "budget must be 1..4294967295 mbufs or 1%..100%, got \"101%\"" },

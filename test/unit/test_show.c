@@ -23,7 +23,8 @@ static void width(void **state)
 	static const char *const lines[] = {
 		"help", "help show", "help set", "help reassembly", "help overlap", "version", "show port info all",
 		"show port stats all", "show config", "show budget", "show lcores", "show reassembly stats",
-		"show reassembly stats lcore 2", "show reassembly drops", "show reassembly datagrams", "show check",
+		"show reassembly stats lcore 2", "show reassembly drops", "show reassembly datagrams",
+		"show reassembly sources", "show check",
 	};
 	struct shell_fixture *f = *state;
 	uint64_t *member = (uint64_t *)fake_door.stats;
@@ -47,6 +48,18 @@ static void width(void **state)
 	fake_door.view[0][0].missing_ranges = 8191;
 	fake_door.view[0][0].age_tsc = 120000000;
 	fake_door.view[0][0].idle_tsc = 120000000;
+	fake_door.view[0][0].chance_permille = 1000;
+	for (unsigned int w = 0; w < 2; w++) {
+		fake_door.sources[w] = 1;
+		memset(fake_door.source[w][0].prefix, 0xfd, 16);
+		fake_door.source[w][0].prefix_len = 128;
+		fake_door.source[w][0].family = 6;
+		fake_door.source[w][0].chance_permille = 1000;
+		fake_door.source[w][0].held_mbufs = 1U << 31;
+		fake_door.source[w][0].delivered = fake_door.source[w][0].wasted = 2000000000000;
+	}
+	/* No sum: four thousand million mbufs are more than there can be. */
+	fake_door.source[1][0].prefix[15] = 1;
 	for (unsigned int i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
 		assert_int_equal(shell_run(f, lines[i]), 0);
 		assert_true(f->text[0] != '\0');
@@ -139,6 +152,7 @@ static struct fm_reass_view *hold(uint16_t worker, uint8_t family, uint64_t age_
 		.source = { 10, 0, 0, 1 }, .destination = { 10, 0, 0, (uint8_t)age_tsc }, .age_tsc = age_tsc * 1000,
 		.idle_tsc = 500, .id = 0x1234, .held_bytes = 2960, .missing_ranges = 1, .held_mbufs = 2, .fragments = 2,
 		.vlan = { UINT16_MAX, UINT16_MAX }, .family = family, .protocol = family == 4 ? 17 : 0,
+		.chance_permille = 904,
 	};
 	fake_door.stats[worker].reass.datagrams++;
 	return view;
@@ -160,13 +174,15 @@ static void datagrams(void **state)
 	view->vlan[0] = 100;
 	view->vlan[1] = 0;
 	view->cold = true;
+	view->chance_permille = 5;
 	hold(1, 6, 3)->fragments = 1;
 	fake_door.view[1][1].held_mbufs = 1;
 	assert_int_equal(shell_run(f, "show reassembly datagrams top 3"), 0);
 	assert_non_null(at = strstr(f->text, "10.0.0.1 > 10.0.0.9\n"));
+	assert_non_null(strstr(at, "age 9.0 ms, idle 0.5 ms, chance 90.4%\n"));
 	assert_non_null(at = strstr(at, "10.0.0.1 > 10.0.0.7\n"));
 	assert_non_null(strstr(at, "id 0x1234, protocol 17, port 0, vlan 100, vlan 0\n"));
-	assert_non_null(strstr(at, "age 7.0 ms, idle 0.5 ms, cold\n"));
+	assert_non_null(strstr(at, "age 7.0 ms, idle 0.5 ms, chance 0.5%, cold\n"));
 	assert_non_null(strstr(at, "2 fragments, 2 mbufs, 2960 of 65507 bytes, 1 missing range\n"));
 	assert_non_null(at = strstr(at, "10.0.0.1 > 10.0.0.5\n"));
 	assert_non_null(strstr(at, "2960 bytes, end not seen, 1 missing range\n"));
@@ -176,6 +192,68 @@ static void datagrams(void **state)
 	assert_non_null(strstr(f->text, "\n    1 fragment, 1 mbuf, 2960 bytes"));
 	fake_door.datagrams_error = -ETIMEDOUT;
 	assert_int_equal(shell_run(f, "show reassembly datagrams"), -ETIMEDOUT);
+}
+
+/* 10.0.NUMBER.0/24, or the same as an IPv6 prefix. */
+static struct fm_source_view *source(uint16_t worker, uint8_t family, uint8_t number, uint32_t held_mbufs)
+{
+	struct fm_source_view *view = &fake_door.source[worker][fake_door.sources[worker]++];
+
+	*view = (struct fm_source_view){
+		.prefix = { 10, 0, number }, .prefix_len = family == 4 ? 24 : 64, .family = family,
+		.held_mbufs = held_mbufs, .chance_permille = 900,
+	};
+	fake_door.stats[worker].reass.held_mbufs += held_mbufs;
+	return view;
+}
+
+/* Of all workers, one line for a source, the one first that holds most. */
+static void sources(void **state)
+{
+	struct shell_fixture *f = *state;
+
+	assert_int_equal(shell_run(f, "show reassembly sources"), 0);
+	assert_string_equal(f->text, "0 sources, most mbufs held first; delivered and wasted: fragments\n");
+	source(0, 4, 1, 40);
+	source(0, 4, 2, 30)->delivered = 97;
+	fake_door.source[0][1].wasted = 2;
+	source(0, 4, 3, 0)->wasted = 7;
+	source(0, 4, 5, 0)->delivered = 1000;
+	/* Its worker has seen 520 fragments of it, the other one 130. */
+	source(1, 4, 2, 20)->delivered = 490;
+	fake_door.source[1][0].wasted = 9;
+	fake_door.source[1][0].chance_permille = 400;
+	source(1, 6, 1, 10);
+	assert_int_equal(shell_run(f, "show reassembly sources"), 0);
+	assert_string_equal(f->text,
+			    "source                   held mbufs   share  chance     delivered        wasted\n"
+			    "10.0.2.0/24                      50   50.0%   50.0%           587            11\n"
+			    "10.0.1.0/24                      40   40.0%   90.0%             0             0\n"
+			    "a00:100::/64                     10   10.0%   90.0%             0             0\n"
+			    "10.0.3.0/24                       0    0.0%   90.0%             0             7\n"
+			    "10.0.5.0/24                       0    0.0%   90.0%          1000             0\n"
+			    "\n5 sources, most mbufs held first; delivered and wasted: fragments\n");
+	assert_int_equal(shell_run(f, "show reassembly sources top 1"), 0);
+	assert_non_null(strstr(f->text, "10.0.2.0/24 "));
+	assert_null(strstr(f->text, "10.0.1.0/24 "));
+	assert_non_null(strstr(f->text, "\nthe first 1 source, most mbufs held first"));
+	fake_door.sources_error = -ETIMEDOUT;
+	assert_int_equal(shell_run(f, "show reassembly sources"), -ETIMEDOUT);
+	assert_string_equal(f->text, "");
+}
+
+/* An address of 128 bits is wider than its column; more held by one than by all was another moment. */
+static void source_of_a_single_address(void **state)
+{
+	struct shell_fixture *f = *state;
+
+	memset(source(0, 6, 0, 10)->prefix, 0xfd, 16);
+	fake_door.source[0][0].prefix_len = 128;
+	fake_door.stats[0].reass.held_mbufs = 5;
+	assert_int_equal(shell_run(f, "show reassembly sources"), 0);
+	assert_non_null(strstr(f->text,
+			       "\nfdfd:fdfd:fdfd:fdfd:fdfd:fdfd:fdfd:fdfd/128\n"
+			       "                                 10  100.0%   90.0%             0             0\n"));
 }
 
 static void ports(void **state)
@@ -220,6 +298,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(check, shell_setup, shell_teardown),
 		cmocka_unit_test_setup_teardown(check_while_traffic_runs, shell_setup, shell_teardown),
 		cmocka_unit_test_setup_teardown(datagrams, shell_setup, shell_teardown),
+		cmocka_unit_test_setup_teardown(sources, shell_setup, shell_teardown),
+		cmocka_unit_test_setup_teardown(source_of_a_single_address, shell_setup, shell_teardown),
 		cmocka_unit_test_setup_teardown(ports, shell_setup, shell_teardown),
 		cmocka_unit_test_setup_teardown(worker, shell_setup, shell_teardown),
 	};

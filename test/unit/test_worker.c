@@ -57,7 +57,7 @@ static uint16_t receive(void *queue, struct rte_mbuf **m, uint16_t n)
 static struct fm_settings settings(void)
 {
 	return (struct fm_settings){ .budget_mbufs = DATAGRAMS, .timeout_ms = { BED_TIMEOUT4, BED_TIMEOUT6 },
-				     .max_fragments = 128, .header_chain = true };
+				     .max_fragments = 128, .source_prefix = { 32, 64 }, .header_chain = true };
 }
 
 static struct fm_worker *make_worker(struct hall *h, uint16_t id)
@@ -230,6 +230,77 @@ static void expiry_keeps_up(void **state)
 	}
 }
 
+static void source_prefixes(void **state)
+{
+	static const struct { uint8_t prefix[2]; const char *err; } wrong[] = {
+		{ { 0, 64 }, "source-prefix4 0: must be 1..32 bits" },
+		{ { 33, 64 }, "source-prefix4 33: must be 1..32 bits" },
+		{ { 32, 0 }, "source-prefix6 0: must be 1..128 bits" },
+		{ { 32, 129 }, "source-prefix6 129: must be 1..128 bits" },
+	};
+	struct hall *h = *state;
+	struct fm_settings other = settings();
+	struct fm_source_view view;
+	uint32_t n = 0;
+	char err[256];
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		memcpy(other.source_prefix, wrong[i].prefix, sizeof(other.source_prefix));
+		assert_int_equal(fm_door_publish(&other, err, sizeof(err)), -EINVAL);
+		assert_string_equal(err, wrong[i].err);
+	}
+	other.source_prefix[0] = 24;
+	other.source_prefix[1] = 48;
+	assert_int_equal(fm_door_publish(&other, err, sizeof(err)), 0);
+	one_turn(h);
+	hold(h, 1);
+	assert_int_equal(fm_reass_sources(h->bed.reass, 0, UINT32_MAX, &view, 1, &n), 0);
+	assert_int_equal(n, 1);
+	assert_int_equal(view.prefix_len, 24);
+	assert_memory_equal(view.prefix, ((uint8_t[16]){ 10 }), 16);
+}
+
+struct asking {
+	struct fm_source_view view[4];
+	int ret;
+	atomic_bool done;
+};
+
+static void *ask_for_sources(void *arg)
+{
+	struct asking *a = arg;
+
+	a->ret = fm_door_sources(0, a->view, 4, NULL, 0);
+	atomic_store(&a->done, true);
+	return NULL;
+}
+
+/* However many records there are, a turn of the loop looks at no more than 1024 of them. */
+static void sources_piece_by_piece(void **state)
+{
+	struct hall *h = *state;
+	struct asking a = { .ret = -1 };
+	uint32_t answers = 0, most = 0;
+	pthread_t thread;
+
+	hold(h, 3);
+	assert_int_equal(pthread_create(&thread, NULL, ask_for_sources, &a), 0);
+	while (!atomic_load(&a.done)) {
+		if (atomic_load(&h->worker->mailbox.state) == FM_MAIL_SENT) {
+			most = RTE_MAX(most, h->worker->mailbox.look->count);
+			one_turn(h);
+			answers++;
+		}
+		sched_yield();
+	}
+	pthread_join(thread, NULL);
+	assert_int_equal(a.ret, 1);
+	assert_int_equal(a.view[0].held_mbufs, 3);
+	assert_int_equal(a.view[0].prefix_len, 32);
+	assert_in_range(most, 1, 1024);
+	assert_in_range(answers, DATAGRAMS / 1024, DATAGRAMS);
+}
+
 /* Stands for the workers: answers those below `n`, until `quit`. */
 struct answering {
 	atomic_uint n;
@@ -282,6 +353,8 @@ int main(void)
 		HALL_TEST(header_chain),
 		HALL_TEST(expiry_without_traffic),
 		HALL_TEST(expiry_keeps_up),
+		HALL_TEST(source_prefixes),
+		HALL_TEST(sources_piece_by_piece),
 		HALL_TEST(worker_that_does_not_answer),
 	};
 
