@@ -60,7 +60,7 @@ compile_shared() {
 # shellcheck disable=SC2046
 compile_static() {
 	$cc -O2 -Wall -Wextra -Werror "$work/example.c" $(flags --cflags libfragmend libdpdk) "$lib/libfragmend.a" \
-		$(flags --libs libdpdk) -o "$work/static"
+		$(flags --libs libdpdk) -lm -o "$work/static"
 }
 
 # shellcheck disable=SC2046
