@@ -119,24 +119,24 @@ static float dispensable(const struct fm_reass *r, const struct fm_datagram *d)
 	return fm_plan_ahead(r, d) - got;
 }
 
-/* Of the lists from `first` on, one a step: a bounded look at who has been idle for longest in each. */
+/* A bounded look at those of a list that have been idle for longest: who is more dispensable than `victim`? */
+static struct fm_datagram *more_dispensable(const struct fm_reass *r, uint32_t list, struct fm_datagram *victim)
+{
+	uint32_t n = r->activity[list].head;
+
+	for (int i = 0; i < LOOK && n != FM_NONE; i++, n = fm_entry(r, n)->link[FM_LINK_ACTIVITY].next)
+		if (victim == NULL || dispensable(r, fm_entry(r, n)) > dispensable(r, victim))
+			victim = fm_entry(r, n);
+	return victim;
+}
+
+/* Of the lists from `first` on, one a step. */
 static struct fm_datagram *least_progress(const struct fm_reass *r, uint32_t first)
 {
 	struct fm_datagram *victim = NULL;
-	float most = 0;
 
-	for (uint64_t used = r->list_used >> first & ((1ULL << FM_STEPS) - 1); used != 0; used &= used - 1) {
-		uint32_t n = r->activity[first + (uint32_t)__builtin_ctzll(used)].head;
-
-		for (int i = 0; i < LOOK && n != FM_NONE; i++, n = fm_entry(r, n)->link[FM_LINK_ACTIVITY].next) {
-			const float own = dispensable(r, fm_entry(r, n));
-
-			if (victim == NULL || own > most) {
-				victim = fm_entry(r, n);
-				most = own;
-			}
-		}
-	}
+	for (uint64_t used = r->list_used >> first & ((1ULL << FM_STEPS) - 1); used != 0; used &= used - 1)
+		victim = more_dispensable(r, first + (uint32_t)__builtin_ctzll(used), victim);
 	return victim;
 }
 
@@ -145,9 +145,9 @@ static struct fm_datagram *gives_way(const struct fm_reass *r, bool to_likely)
 {
 	struct fm_datagram *victim = least_progress(r, FM_LIST_UNLIKELY);
 
-	if (victim == NULL && to_likely)
-		victim = least_progress(r, FM_LIST_LIKELY);
-	return victim == NULL && to_likely ? head_but(r, FM_LIST_SLOW, NULL) : victim;
+	if (victim != NULL || !to_likely)
+		return victim;
+	return more_dispensable(r, FM_LIST_SLOW, least_progress(r, FM_LIST_LIKELY));
 }
 
 static bool fits(const struct fm_reass *r, uint32_t mbufs)
