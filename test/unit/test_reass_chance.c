@@ -230,6 +230,17 @@ static void silence_is_forgiven_to_the_reliable(void **state)
 		assert_true(fm_chance_alive(p.r, &p.d, NOW + GAP) > before);
 		before = fm_chance_alive(p.r, &p.d, NOW + GAP);
 	}
+	/* It is the second fragment that matters, whatever the mbufs of the first. */
+	before = 0;
+	p.d.mbufs_held = 5;
+	for (uint16_t second = 1000; second < 65000; second += 1000) {
+		p.s->second = second;
+		assert_true(fm_chance_alive(p.r, &p.d, NOW + GAP) > before);
+		before = fm_chance_alive(p.r, &p.d, NOW + GAP);
+	}
+	p.s->rest = 0;
+	assert_true(fm_chance_alive(p.r, &p.d, NOW + GAP) == before);
+	p.s->rest = FM_CHANCE_ONE / 2;
 	p.d.mbufs_held = p.d.fragments = 10;
 	before = 0;
 	for (p.d.mbufs_expected = 11; p.d.mbufs_expected < 100; p.d.mbufs_expected++) {

@@ -238,6 +238,7 @@ static void a_trial_is_taken_for_likely(void **state)
 	struct fm_reass_params params = bed_params();
 	enum fm_outcome why;
 	struct fm_source *s;
+	uint32_t service;
 	struct bed bed;
 
 	(void)state;
@@ -247,14 +248,19 @@ static void a_trial_is_taken_for_likely(void **state)
 		inside_fail(&bed, BAD, i, 1);
 		inside_fail(&bed, BAD + 1, i, 1);
 	}
+	/* They get what nobody else wants, which costs them nothing. */
+	service = inside_record(&bed, BAD + 1).service;
 	for (uint32_t i = 0; i < ROOM; i++)
 		inside_send(&bed, BAD + 1, 100 + i, 0, 3);
 	assert_int_equal(bed_held(&bed), ROOM);
+	assert_int_equal(inside_record(&bed, BAD + 1).service, service);
 	s = inside_source(&bed, &bad);
+	service = s->service;
 	assert_true(fm_chance_new(bed.reass, s, false) < fm_unlikely(bed.reass));
 	assert_int_equal(fm_admit_new(bed.reass, s, false, false, 1, bed.now, &why), FM_REFUSE);
 	assert_int_equal(fm_admit_new(bed.reass, s, false, true, 1, bed.now, &why), FM_ADMIT);
 	fm_drop_flush(bed.reass);
+	assert_int_not_equal(s->service, service);
 	assert_int_equal(bed_held(&bed), ROOM - 1);
 	assert_int_equal(bed_count(&bed, FM_EVICTED_UNLIKELY), 1);
 	bed_fini(&bed);

@@ -129,7 +129,7 @@ static void know_fast_and_slow(struct bed *bed)
 		inside_complete(bed, FAST, i, SIZE, 1);
 }
 
-/* Those whose fragments are far apart lie apart: they give way to their like, and when nothing else is left. */
+/* Those whose fragments are far apart lie apart, but they give way by the same rule: to their like, and to others. */
 static void the_slow_give_way_too(void **state)
 {
 	struct bed bed;
@@ -145,6 +145,13 @@ static void the_slow_give_way_too(void **state)
 	assert_int_equal(inside_held_of(&bed, 1001), 4);
 	inside_set_budget(&bed, 3);
 	assert_int_equal(bed_held(&bed), 0);
+	inside_set_budget(&bed, 100);
+	inside_send_parts(&bed, SLOW, 1002, 0, 1);
+	inside_send_parts(&bed, FAST, 1003, 0, 4);
+	inside_set_budget(&bed, 5);
+	inside_send_parts(&bed, FAST, 1003, 4, 5);
+	assert_int_equal(inside_held_of(&bed, 1002), 0);
+	assert_int_equal(inside_held_of(&bed, 1003), 5);
 	bed_fini(&bed);
 }
 
@@ -167,27 +174,33 @@ static void the_unlikely_displace_nobody_slow(void **state)
 	bed_fini(&bed);
 }
 
-/* One that gives way though it was promised room has cost its source less than one that was kept. */
+/* Evicted though it was promised room, for another or for want of room for itself: its source has had less. */
 static void who_gives_way_is_made_up_to(void **state)
 {
-	uint32_t before;
-	struct bed bed;
-
 	(void)state;
-	inside_init_budget(&bed, 100);
-	for (uint32_t i = 0; i < 20; i++) {
-		inside_complete(&bed, GOOD, i, SIZE, 300);
-		inside_complete(&bed, GOOD + 1, i, SIZE, 300);
+	for (uint32_t itself = 0; itself < 2; itself++) {
+		uint32_t before;
+		struct bed bed;
+
+		inside_init_budget(&bed, 100);
+		for (uint32_t i = 0; i < 20; i++) {
+			inside_complete(&bed, GOOD, i, SIZE, 300);
+			inside_complete(&bed, GOOD + 1, i, SIZE, 300);
+		}
+		inside_send_parts(&bed, GOOD, 1000, 0, 1);
+		inside_send_parts(&bed, GOOD + 1, 1001, 0, 3);
+		inside_set_budget(&bed, 4);
+		before = inside_record(&bed, GOOD).service;
+		if (itself)
+			inside_send_parts(&bed, GOOD, 1000, 1, 2);
+		else
+			inside_send_parts(&bed, GOOD + 1, 1001, 3, 4);
+		assert_int_equal(bed_count(&bed, FM_EVICTED_PROGRESS), 1 + itself);
+		assert_int_equal(inside_held_of(&bed, 1001), 4 - itself);
+		/* All but what it held, and the last, which is never held; give or take a rounding. */
+		assert_in_range(before - inside_record(&bed, GOOD).service, SIZE - 3, SIZE - 2);
+		bed_fini(&bed);
 	}
-	inside_send_parts(&bed, GOOD, 1000, 0, 1);
-	inside_send_parts(&bed, GOOD + 1, 1001, 0, 3);
-	inside_set_budget(&bed, 4);
-	before = inside_record(&bed, GOOD).service;
-	inside_send_parts(&bed, GOOD + 1, 1001, 3, 4);
-	assert_int_equal(bed_count(&bed, FM_EVICTED_PROGRESS), 1);
-	/* All but what it held, and the last, which is never held; give or take a rounding. */
-	assert_in_range(before - inside_record(&bed, GOOD).service, SIZE - 3, SIZE - 2);
-	bed_fini(&bed);
 }
 
 int main(void)
