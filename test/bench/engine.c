@@ -47,7 +47,7 @@ struct fragmend {
 static void *fragmend_create(const struct fm_bench_cell *cell)
 {
 	const uint64_t timeout = TIMEOUT_S * rte_get_tsc_hz();
-	const uint32_t mbufs = ROOM * cell->datagrams * cell->fragments + FM_BENCH_BURST;
+	const uint32_t mbufs = ROOM * cell->datagrams * cell->fragments + FM_BENCH_BURST_MAX;
 	const struct fm_reass_params params = {
 		.settings.timeout_tsc = {timeout, timeout},
 		.settings.budget_mbufs = mbufs,
@@ -91,7 +91,7 @@ static void fragmend_destroy(void *arg)
 struct peer {
 	struct rte_ip_frag_tbl *table;
 	struct rte_ip_frag_death_row death_row;
-	struct rte_mbuf *done[FM_BENCH_BURST];
+	struct rte_mbuf *done[FM_BENCH_BURST_MAX];
 };
 
 static void *peer_create(const struct fm_bench_cell *cell)

@@ -9,7 +9,7 @@
 
 struct rte_mbuf;
 
-enum { FM_BENCH_BURST = 32 };
+enum { FM_BENCH_BURST_MAX = 256 };
 
 struct fm_bench_engine {
 	const char *name;
@@ -17,7 +17,7 @@ struct fm_bench_engine {
 	/* A table for the cell; ends the program where there is no memory for it. */
 	void *(*create)(const struct fm_bench_cell *cell);
 	/*
-	 * Take a burst, 1..FM_BENCH_BURST frames, and free what comes out. This is what is timed.
+	 * Take a burst, 1..FM_BENCH_BURST_MAX frames, and free what comes out. This is what is timed.
 	 *
 	 * @return datagrams completed
 	 */

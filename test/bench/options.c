@@ -13,6 +13,8 @@
 
 enum {
 	REPEAT = 7,
+	BURST_DEFAULT = 32,
+	LAP_MAX = 1 << 24,
 	MEMORY_MB = 1024,
 	MEMORY_MB_MAX = 1 << 20,
 	LARGE = 262144,
@@ -29,12 +31,15 @@ static void usage(FILE *out)
 		"rte_ip_frag\n"
 		"  --repeat N           repetitions, 1 to %d, of which the median is shown; default %d\n"
 		"  --memory MB          for EAL; default %d\n"
+		"  --burst N            frames, 1 to %d; default %d\n"
+		"  --lap N              prepare N frames at a time; 1024: they come from a near cache. Default: all of the\n"
+		"                       datagrams under way, so that they come from as far away as these make it\n"
 		"  --software-checksum  let the engine verify the IPv4 header checksum, as if the port had not\n"
-		"  --large              %d datagrams too; wants --memory 6144\n"
+		"  --large              %d datagrams too; wants --memory 8192\n"
 		"columns and their values by default:\n"
 		"  family=4,6 fragments=2,4,8,45 datagrams=1,64,1024,16384\n"
 		"  order=in-order,round-robin,shuffled,reverse\n",
-		FM_BENCH_REPEAT_MAX, REPEAT, MEMORY_MB, LARGE);
+		FM_BENCH_REPEAT_MAX, REPEAT, MEMORY_MB, FM_BENCH_BURST_MAX, BURST_DEFAULT, LARGE);
 }
 
 static void __attribute__((noreturn)) wrong(const char *what, const char *range, const char *given)
@@ -113,13 +118,15 @@ static void filter(char *argument, const char *const order_name[FM_BENCH_ORDER_M
 void fm_bench_options(int argc, char **argv, const char *const order_name[FM_BENCH_ORDER_MAX],
 		      struct fm_bench_options *options)
 {
-	enum { TSV, REPEATS, MEMORY, CHECKSUM, LARGE_TOO, HELP };
+	enum { TSV, REPEATS, MEMORY, CHECKSUM, LARGE_TOO, LAP, BURST, HELP };
 	static const struct option known[] = {
 		{"tsv", no_argument, NULL, TSV},
 		{"repeat", required_argument, NULL, REPEATS},
 		{"memory", required_argument, NULL, MEMORY},
 		{"software-checksum", no_argument, NULL, CHECKSUM},
 		{"large", no_argument, NULL, LARGE_TOO},
+		{"lap", required_argument, NULL, LAP},
+		{"burst", required_argument, NULL, BURST},
 		{"help", no_argument, NULL, HELP},
 		{0},
 	};
@@ -130,6 +137,7 @@ void fm_bench_options(int argc, char **argv, const char *const order_name[FM_BEN
 		.fragments = {{2, 4, 8, 45}, 4},
 		.order = {{FM_BENCH_IN_ORDER, FM_BENCH_ROUND_ROBIN, FM_BENCH_SHUFFLED, FM_BENCH_REVERSE}, 4},
 		.datagrams = {{1, 64, 1024, 16384}, 4},
+		.how.burst = BURST_DEFAULT,
 		.repeat = REPEAT,
 		.memory_mb = MEMORY_MB,
 	};
@@ -145,10 +153,16 @@ void fm_bench_options(int argc, char **argv, const char *const order_name[FM_BEN
 			options->memory_mb = number("--memory", optarg, 64, MEMORY_MB_MAX);
 			break;
 		case CHECKSUM:
-			options->software_checksum = true;
+			options->how.software_checksum = true;
 			break;
 		case LARGE_TOO:
 			options->datagrams.value[options->datagrams.n++] = LARGE;
+			break;
+		case LAP:
+			options->how.lap = number("--lap", optarg, 1, LAP_MAX);
+			break;
+		case BURST:
+			options->how.burst = number("--burst", optarg, 1, FM_BENCH_BURST_MAX);
 			break;
 		case HELP:
 			usage(stdout);

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "measure.h"
 #include "traffic.h"
 
 enum {
@@ -21,10 +22,10 @@ struct fm_bench_values {
 
 struct fm_bench_options {
 	struct fm_bench_values family, fragments, order, datagrams;
+	struct fm_bench_how how;
 	uint32_t repeat;
 	uint32_t memory_mb;
 	bool tsv;
-	bool software_checksum;
 };
 
 /* Prints a sentence and ends the program (exit code 2) where the command line is wrong. */
