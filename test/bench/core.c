@@ -29,33 +29,81 @@
 
 #include "engine.h"
 #include "measure.h"
+#include "memory.h"
 #include "options.h"
-#include "traffic.h"
 
-/* What was measured of a line: cycles a fragment, 0 where an engine cannot. */
-struct samples {
-	double cycles[FM_BENCH_ENGINES][FM_BENCH_REPEAT_MAX];
+enum {
+	EAL_MB = 64,
+	LARGE = 1 << 19,  /* fragments under way from which on a line takes seconds ... */
+	LARGE_REPEAT = 3, /* ... and is repeated no more than this */
+	PERCENT = 100,
 };
 
-/* All lines and engines once: a slow minute of the machine is one repetition, not some lines of the table. */
-static void repeat(const struct fm_bench_options *options, struct samples *samples, uint32_t number)
-{
+struct line {
 	struct fm_bench_cell cell;
+	uint32_t repeat;
+	double cycles[FM_BENCH_ENGINES][FM_BENCH_REPEAT_MAX];
+	double median[FM_BENCH_ENGINES]; /* 0: the engine cannot do it, or was not asked */
+};
 
-	for (uint64_t i = 0; fm_bench_cell(options, i, &cell); i++)
-		for (int e = 0; e < FM_BENCH_ENGINES; e++) {
-			const struct fm_bench_engine *engine = &fm_bench_engine[e];
+/* What fragmend's cycles may be, in percent; 0: there is no target. */
+struct target {
+	uint32_t peer, floor;
+};
 
-			if (engine->fragments_max == 0 || cell.fragments <= engine->fragments_max)
-				samples[i].cycles[e][number] = fm_bench_measure(&cell, engine, &options->how);
-		}
+static bool takes(const struct fm_bench_options *options, int engine, const struct fm_bench_cell *cell)
+{
+	const uint32_t most = fm_bench_engine[engine].fragments_max;
+
+	return (most == 0 || cell->fragments <= most) && !(options->own && engine == FM_BENCH_PEER);
 }
 
-static const char *const order_name[] = {
-#define ORDER_NAME(sym, name, text) name,
-	FM_BENCH_ORDERS(ORDER_NAME)
-#undef ORDER_NAME
-};
+/* All lines and engines once: a slow minute of the machine is one repetition, not some lines of the table. */
+static void repeat(const struct fm_bench_options *options, struct line *lines, uint32_t n, uint32_t number)
+{
+	for (struct line *line = lines; line < lines + n; line++)
+		for (int e = 0; number < line->repeat && e < FM_BENCH_ENGINES; e++)
+			if (takes(options, e, &line->cell))
+				line->cycles[e][number] =
+					fm_bench_measure(&line->cell, &fm_bench_engine[e], &options->how);
+}
+
+static struct target target_of(const struct fm_bench_cell *cell)
+{
+	switch (cell->datagrams) {
+	case 1:
+	case FM_BENCH_FEW:
+		return (struct target){.peer = 100};
+	case FM_BENCH_SOME:
+		return (struct target){.peer = 60};
+	case FM_BENCH_MANY:
+	case FM_BENCH_MOST:
+		return (struct target){.peer = 40, .floor = 400};
+	default:
+		return (struct target){0};
+	}
+}
+
+/* --- printing --- */
+
+static bool within(double cycles, double to, uint32_t percent)
+{
+	return percent == 0 || to <= 0 || cycles * PERCENT <= to * percent;
+}
+
+static bool met(const struct line *line)
+{
+	const struct target target = target_of(&line->cell);
+	const double own = line->median[FM_BENCH_FRAGMEND];
+
+	return within(own, line->median[FM_BENCH_PEER], target.peer) &&
+	       within(own, line->median[FM_BENCH_FLOOR], target.floor);
+}
+
+static bool has_target(const struct line *line)
+{
+	return target_of(&line->cell).peer > 0 && line->median[FM_BENCH_PEER] > 0;
+}
 
 static void ratio(char text[16], double cycles, double to)
 {
@@ -65,85 +113,127 @@ static void ratio(char text[16], double cycles, double to)
 		snprintf(text, 16, "-");
 }
 
-static void print_rows(const struct fm_bench_cell *cell, const double cycles[FM_BENCH_ENGINES])
+static void print_rows(const struct line *line)
 {
+	const struct fm_bench_cell *cell = &line->cell;
+
 	for (int e = 0; e < FM_BENCH_ENGINES; e++) {
 		char to_floor[16], to_peer[16];
 
-		if (cycles[e] <= 0)
+		if (line->median[e] <= 0)
 			continue;
-		ratio(to_floor, cycles[e], cycles[FM_BENCH_FLOOR]);
-		ratio(to_peer, cycles[e], cycles[FM_BENCH_PEER]);
+		ratio(to_floor, line->median[e], line->median[FM_BENCH_FLOOR]);
+		ratio(to_peer, line->median[e], line->median[FM_BENCH_PEER]);
 		printf("%s\t%u\t%u\t%s\t%u\t%.1f\t%s\t%s\n", fm_bench_engine[e].name, cell->family, cell->fragments,
-		       order_name[cell->order], cell->datagrams, cycles[e], to_floor, to_peer);
+		       fm_bench_order_name[cell->order], cell->datagrams, line->median[e], to_floor, to_peer);
 	}
 }
 
-static void print_line(const struct fm_bench_cell *cell, const double cycles[FM_BENCH_ENGINES])
+static void print_line(const struct line *line)
 {
-	char to_floor[16], to_peer[16], peer[16] = "-";
+	const struct fm_bench_cell *cell = &line->cell;
+	const struct target target = target_of(cell);
+	const double *cycles = line->median;
+	char to_floor[16], to_peer[16], peer[16] = "-", wanted[40] = "";
 
 	ratio(to_floor, cycles[FM_BENCH_FRAGMEND], cycles[FM_BENCH_FLOOR]);
 	ratio(to_peer, cycles[FM_BENCH_FRAGMEND], cycles[FM_BENCH_PEER]);
 	if (cycles[FM_BENCH_PEER] > 0)
 		snprintf(peer, sizeof(peer), "%.0f", cycles[FM_BENCH_PEER]);
-	printf("IPv%u  %9u  %-11s  %9u  %8.0f  %11s  %5.0f  %8s  %7s\n", cell->family, cell->fragments,
-	       order_name[cell->order], cell->datagrams, cycles[FM_BENCH_FRAGMEND], peer, cycles[FM_BENCH_FLOOR],
-	       to_peer, to_floor);
+	if (has_target(line) && target.floor > 0)
+		snprintf(wanted, sizeof(wanted), "%-3s  <= %.1f and %.1f", met(line) ? "yes" : "NO",
+			 (double)target.peer / PERCENT, (double)target.floor / PERCENT);
+	else if (has_target(line))
+		snprintf(wanted, sizeof(wanted), "%-3s  <= %.1f", met(line) ? "yes" : "NO",
+			 (double)target.peer / PERCENT);
+	printf("IPv%u  %9u  %-11s  %9u  %8.0f  %11s  %5.0f  %7s  %8s  %s\n", cell->family, cell->fragments,
+	       fm_bench_order_name[cell->order], cell->datagrams, cycles[FM_BENCH_FRAGMEND], peer,
+	       cycles[FM_BENCH_FLOOR], to_peer, to_floor, wanted);
 }
 
 static void print_head(const struct fm_bench_options *options)
 {
 	FILE *out = options->tsv ? stderr : stdout;
 
-	fprintf(out,
-		"TSC cycles per fragment at %.2f GHz; %s; %s; bursts of %u; median of %u; IPv4 header checksum %s\n",
-		(double)rte_get_tsc_hz() / 1e9, rte_version(), rte_eal_has_hugepages() ? "hugepages" : "4 KB pages",
-		options->how.burst, options->repeat,
+	fprintf(out, "TSC cycles per fragment at %.2f GHz; %s; bursts of %u; median of %u; IPv4 header checksum %s",
+		(double)rte_get_tsc_hz() / 1e9, rte_version(), options->how.burst, options->repeat,
 		options->how.software_checksum ? "verified in software" : "verified by the port");
+	if (options->how.lap > 0)
+		fprintf(out, "; laps of %u frames", options->how.lap);
+	fprintf(out, "\n");
 	if (options->tsv)
 		printf("engine\tfamily\tfragments\torder\tdatagrams\tcycles\tfloor\tpeer\n");
 	else
-		printf("family  fragments  order        datagrams  fragmend  rte_ip_frag  floor  to_peer  to_floor\n");
+		printf("family  fragments  order        datagrams  fragmend  rte_ip_frag  floor  to_peer  to_floor  met  "
+		       "target\n");
 }
 
-static void print_table(const struct fm_bench_options *options, struct samples *samples)
+/* Returns how many targets were missed. */
+static uint32_t print_table(const struct fm_bench_options *options, const struct line *lines, uint32_t n)
 {
-	struct fm_bench_cell cell;
+	uint32_t targets = 0, hits = 0;
 
-	for (uint64_t i = 0; fm_bench_cell(options, i, &cell); i++) {
-		double cycles[FM_BENCH_ENGINES];
-
-		for (int e = 0; e < FM_BENCH_ENGINES; e++)
-			cycles[e] = fm_bench_median(samples[i].cycles[e], options->repeat);
+	for (const struct line *line = lines; line < lines + n; line++) {
 		if (options->tsv)
-			print_rows(&cell, cycles);
+			print_rows(line);
 		else
-			print_line(&cell, cycles);
+			print_line(line);
+		targets += has_target(line);
+		hits += has_target(line) && met(line);
 	}
+	fprintf(options->tsv ? stderr : stdout, "targets met: %u of %u lines; %s\n", hits, targets, fm_bench_pages());
+	return targets - hits;
+}
+
+/* --- running --- */
+
+static struct line *make_lines(const struct fm_bench_options *options, uint32_t *n)
+{
+	static struct fm_bench_cell cell[FM_BENCH_LINES_MAX];
+	struct line *lines;
+
+	*n = fm_bench_lines(options, cell);
+	lines = calloc(*n, sizeof(*lines));
+	fm_bench_must(lines != NULL, "the results");
+	for (uint32_t i = 0; i < *n; i++) {
+		const bool large = fm_bench_block(&cell[i]) >= LARGE;
+
+		lines[i].cell = cell[i];
+		lines[i].repeat = large ? RTE_MIN(options->repeat, (uint32_t)LARGE_REPEAT) : options->repeat;
+	}
+	return lines;
+}
+
+static void take_memory(struct fm_bench_options *options, const struct line *lines, uint32_t n)
+{
+	uint64_t bytes = (uint64_t)options->memory_mb << 20;
+
+	for (uint32_t i = 0; options->memory_mb == 0 && i < n; i++)
+		bytes = RTE_MAX(bytes, fm_bench_bytes(&lines[i].cell, &options->how));
+	options->how.socket = fm_bench_memory(bytes);
 }
 
 int main(int argc, char **argv)
 {
 	struct fm_bench_options options;
-	struct fm_bench_cell cell;
-	struct samples *samples;
-	uint64_t lines = 0;
+	struct line *lines;
+	uint32_t n, missed;
 
-	fm_bench_options(argc, argv, order_name, &options);
-	fm_bench_start_eal(&options);
-	while (fm_bench_cell(&options, lines, &cell))
-		lines++;
-	samples = calloc(lines, sizeof(*samples));
-	fm_bench_must(samples != NULL, "the results");
+	fm_bench_options(argc, argv, &options);
+	fm_bench_eal(EAL_MB);
+	lines = make_lines(&options, &n);
+	take_memory(&options, lines, n);
 	print_head(&options);
 	for (uint32_t i = 0; i < options.repeat; i++) {
 		if (isatty(STDERR_FILENO))
-			fprintf(stderr, "repetition %u of %u, %lu lines\n", i + 1, options.repeat, lines);
-		repeat(&options, samples, i);
+			fprintf(stderr, "repetition %u of %u, %u lines\n", i + 1, options.repeat, n);
+		repeat(&options, lines, n, i);
 	}
-	print_table(&options, samples);
-	free(samples);
+	for (uint32_t i = 0; i < n; i++)
+		for (int e = 0; e < FM_BENCH_ENGINES; e++)
+			lines[i].median[e] = fm_bench_median(lines[i].cycles[e], lines[i].repeat);
+	missed = print_table(&options, lines, n);
+	free(lines);
 	rte_eal_cleanup();
-	return 0;
+	return options.strict && missed > 0;
 }

@@ -24,6 +24,7 @@ enum {
 	 */
 	PEER_BUCKET_ENTRIES = 8,
 	PEER_ENTRIES_PER_DATAGRAM = 4,
+	PEER_ENTRY_BYTES = 512, /* or less */
 	PREFETCH_AHEAD = 3,
 };
 
@@ -44,11 +45,12 @@ struct fragmend {
 	struct fm_result result;
 };
 
-static void *fragmend_create(const struct fm_bench_cell *cell)
+static struct fm_reass_params fragmend_params(const struct fm_bench_cell *cell)
 {
 	const uint64_t timeout = TIMEOUT_S * rte_get_tsc_hz();
 	const uint32_t mbufs = ROOM * cell->datagrams * cell->fragments + FM_BENCH_BURST_MAX;
-	const struct fm_reass_params params = {
+
+	return (struct fm_reass_params){
 		.settings.timeout_tsc = {timeout, timeout},
 		.settings.budget_mbufs = mbufs,
 		.settings.max_fragments = (uint16_t)cell->fragments,
@@ -56,10 +58,24 @@ static void *fragmend_create(const struct fm_bench_cell *cell)
 		.max_mbufs = mbufs,
 		.secret = "a fixed secret 1",
 	};
-	struct fragmend *state = must(rte_zmalloc("fragmend", sizeof(*state), RTE_CACHE_LINE_SIZE), "fragmend");
+}
+
+static uint64_t fragmend_bytes(const struct fm_bench_cell *cell)
+{
+	const struct fm_reass_params params = fragmend_params(cell);
+
+	return fm_reass_memsize(&params);
+}
+
+static void *fragmend_create(const struct fm_bench_cell *cell, int socket)
+{
+	const struct fm_reass_params params = fragmend_params(cell);
+	struct fragmend *state =
+		must(rte_zmalloc_socket("fragmend", sizeof(*state), RTE_CACHE_LINE_SIZE, socket), "fragmend");
 	char err[256];
 
-	state->memory = must(rte_zmalloc("table", fm_reass_memsize(&params), RTE_CACHE_LINE_SIZE), "fragmend's table");
+	state->memory =
+		must(rte_zmalloc_socket("table", fm_reass_memsize(&params), RTE_CACHE_LINE_SIZE, socket), "fragmend's table");
 	if (fm_reass_init(state->memory, &params, &state->reass, err, sizeof(err)) != 0) {
 		fprintf(stderr, "bench: %s\n", err);
 		exit(1);
@@ -94,16 +110,26 @@ struct peer {
 	struct rte_mbuf *done[FM_BENCH_BURST_MAX];
 };
 
-static void *peer_create(const struct fm_bench_cell *cell)
+/* The table has two buckets for each asked for, and rounds up to a power of two. */
+static uint32_t peer_buckets(const struct fm_bench_cell *cell)
+{
+	return RTE_MAX(cell->datagrams * PEER_ENTRIES_PER_DATAGRAM / PEER_BUCKET_ENTRIES / 2, 1U);
+}
+
+static uint64_t peer_bytes(const struct fm_bench_cell *cell)
+{
+	return (uint64_t)rte_align32pow2(peer_buckets(cell)) * 2 * PEER_BUCKET_ENTRIES * PEER_ENTRY_BYTES;
+}
+
+static void *peer_create(const struct fm_bench_cell *cell, int socket)
 {
 	const uint64_t timeout = TIMEOUT_S * rte_get_tsc_hz();
-	/* The table has two buckets for each asked for, and rounds up to a power of two. */
-	const uint32_t buckets = RTE_MAX(cell->datagrams * PEER_ENTRIES_PER_DATAGRAM / PEER_BUCKET_ENTRIES / 2, 1U);
-	struct peer *state = must(rte_zmalloc("peer", sizeof(*state), RTE_CACHE_LINE_SIZE), "rte_ip_frag");
+	struct peer *state =
+		must(rte_zmalloc_socket("peer", sizeof(*state), RTE_CACHE_LINE_SIZE, socket), "rte_ip_frag");
 
-	state->table = must(
-		rte_ip_frag_table_create(buckets, PEER_BUCKET_ENTRIES, ROOM * cell->datagrams, timeout, SOCKET_ID_ANY),
-		"rte_ip_frag's table");
+	state->table = must(rte_ip_frag_table_create(peer_buckets(cell), PEER_BUCKET_ENTRIES, ROOM * cell->datagrams,
+						     timeout, socket),
+			    "rte_ip_frag's table");
 	return state;
 }
 
@@ -161,10 +187,16 @@ static void peer_destroy(void *arg)
 
 /* --- the floor: what any program that looks at frames pays --- */
 
-static void *floor_create(const struct fm_bench_cell *cell)
+static uint64_t floor_bytes(const struct fm_bench_cell *cell)
 {
 	(void)cell;
-	return must(rte_zmalloc("floor", sizeof(uint64_t), RTE_CACHE_LINE_SIZE), "the floor");
+	return sizeof(uint64_t);
+}
+
+static void *floor_create(const struct fm_bench_cell *cell, int socket)
+{
+	(void)cell;
+	return must(rte_zmalloc_socket("floor", sizeof(uint64_t), RTE_CACHE_LINE_SIZE, socket), "the floor");
 }
 
 static uint32_t floor_burst(void *arg, struct rte_mbuf **in, uint32_t n, uint64_t now_tsc)
@@ -186,6 +218,7 @@ static uint32_t floor_burst(void *arg, struct rte_mbuf **in, uint32_t n, uint64_
 const struct fm_bench_engine fm_bench_engine[FM_BENCH_ENGINES] = {
 	[FM_BENCH_FRAGMEND] = {
 		.name = "fragmend",
+		.bytes = fragmend_bytes,
 		.create = fragmend_create,
 		.burst = fragmend_burst,
 		.destroy = fragmend_destroy,
@@ -193,12 +226,14 @@ const struct fm_bench_engine fm_bench_engine[FM_BENCH_ENGINES] = {
 	[FM_BENCH_PEER] = {
 		.name = "rte_ip_frag",
 		.fragments_max = RTE_LIBRTE_IP_FRAG_MAX_FRAG,
+		.bytes = peer_bytes,
 		.create = peer_create,
 		.burst = peer_burst,
 		.destroy = peer_destroy,
 	},
 	[FM_BENCH_FLOOR] = {
 		.name = "floor",
+		.bytes = floor_bytes,
 		.create = floor_create,
 		.burst = floor_burst,
 		.destroy = rte_free,

@@ -14,8 +14,10 @@ enum { FM_BENCH_BURST_MAX = 256 };
 struct fm_bench_engine {
 	const char *name;
 	uint32_t fragments_max; /* of a datagram; 0: no limit */
-	/* A table for the cell; ends the program where there is no memory for it. */
-	void *(*create)(const struct fm_bench_cell *cell);
+	/* About the memory that create() will take. */
+	uint64_t (*bytes)(const struct fm_bench_cell *cell);
+	/* A table for the cell from that socket's memory; ends the program where there is none. */
+	void *(*create)(const struct fm_bench_cell *cell, int socket);
 	/*
 	 * Take a burst, 1..FM_BENCH_BURST_MAX frames, and free what comes out. This is what is timed.
 	 *

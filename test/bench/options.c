@@ -1,25 +1,37 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <getopt.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <rte_common.h>
-#include <rte_eal.h>
 
 #include "options.h"
 
 enum {
 	REPEAT = 7,
-	BURST_DEFAULT = 32,
+	QUICK_REPEAT = 3,
+	BURST = 32,
 	LAP_MAX = 1 << 24,
-	MEMORY_MB = 1024,
 	MEMORY_MB_MAX = 1 << 20,
-	LARGE = 262144,
 	DATAGRAMS_MAX = 1 << 20,
 	FRAGMENTS_MAX = 1023 /* of 64 bytes: more would not fit a datagram */
+};
+
+const char *const fm_bench_order_name[FM_BENCH_ORDER_MAX] = {
+#define ORDER_NAME(sym, name, text) name,
+	FM_BENCH_ORDERS(ORDER_NAME)
+#undef ORDER_NAME
+};
+
+/* The lines by default: one that is for each number of fragments, and each order where it is worst. */
+static const struct {
+	uint32_t fragments;
+	enum fm_bench_order order;
+} usual[] = {
+	{2, FM_BENCH_IN_ORDER},    {2, FM_BENCH_ROUND_ROBIN}, {4, FM_BENCH_ROUND_ROBIN},
+	{8, FM_BENCH_ROUND_ROBIN}, {8, FM_BENCH_SHUFFLED},
 };
 
 static void usage(FILE *out)
@@ -29,17 +41,21 @@ static void usage(FILE *out)
 		"  --tsv                tab-separated: engine family fragments order datagrams cycles floor peer,\n"
 		"                       the last two being the row's cycles over those of the floor and of "
 		"rte_ip_frag\n"
+		"  --quick              1 and 1,024 datagrams, %d repetitions: some seconds\n"
 		"  --repeat N           repetitions, 1 to %d, of which the median is shown; default %d\n"
-		"  --memory MB          for EAL; default %d\n"
+		"  --own                fragmend and the floor only\n"
+		"  --strict             exit code 1 where a target is missed\n"
 		"  --burst N            frames, 1 to %d; default %d\n"
-		"  --lap N              prepare N frames at a time; 1024: they come from a near cache. Default: all of the\n"
-		"                       datagrams under way, so that they come from as far away as these make it\n"
+		"  --lap N              prepare N frames at a time; 1024: they come from a near cache. Default: all of\n"
+		"                       the datagrams under way, so that they come from as far as these make it\n"
+		"  --memory MB          to have at most; default: what the largest line needs\n"
 		"  --software-checksum  let the engine verify the IPv4 header checksum, as if the port had not\n"
-		"  --large              %d datagrams too; wants --memory 8192\n"
 		"columns and their values by default:\n"
-		"  family=4,6 fragments=2,4,8,45 datagrams=1,64,1024,16384\n"
-		"  order=in-order,round-robin,shuffled,reverse\n",
-		FM_BENCH_REPEAT_MAX, REPEAT, MEMORY_MB, FM_BENCH_BURST_MAX, BURST_DEFAULT, LARGE);
+		"  family=4,6 datagrams=1,64,1024,16384,262144\n"
+		"  fragments and order: 2 in-order, 2, 4 and 8 round-robin, 8 shuffled; if one of the two columns is\n"
+		"  given, all values with all: fragments=2,4,8 order=in-order,round-robin,shuffled (there is also "
+		"reverse)\n",
+		QUICK_REPEAT, FM_BENCH_REPEAT_MAX, REPEAT, FM_BENCH_BURST_MAX, BURST);
 }
 
 static void __attribute__((noreturn)) wrong(const char *what, const char *range, const char *given)
@@ -62,7 +78,7 @@ static uint32_t number(const char *what, const char *text, uint32_t min, uint32_
 	return (uint32_t)value;
 }
 
-static uint32_t one_value(const char *column, const char *text, const char *const order_name[FM_BENCH_ORDER_MAX])
+static uint32_t one_value(const char *column, const char *text)
 {
 	uint32_t value;
 
@@ -77,12 +93,12 @@ static uint32_t one_value(const char *column, const char *text, const char *cons
 		return value;
 	}
 	for (value = 0; value < FM_BENCH_ORDER_MAX; value++)
-		if (strcmp(text, order_name[value]) == 0)
+		if (strcmp(text, fm_bench_order_name[value]) == 0)
 			return value;
 	wrong(column, "in-order, round-robin, shuffled or reverse", text);
 }
 
-static void filter(char *argument, const char *const order_name[FM_BENCH_ORDER_MAX], struct fm_bench_options *options)
+static void filter(char *argument, struct fm_bench_options *options)
 {
 	const struct {
 		const char *name;
@@ -106,7 +122,7 @@ static void filter(char *argument, const char *const order_name[FM_BENCH_ORDER_M
 		for (char *word = strtok_r(text, ",", &rest); word != NULL; word = strtok_r(NULL, ",", &rest)) {
 			if (values->n == FM_BENCH_VALUES_MAX)
 				wrong(argument, "at most 8 values", word);
-			values->value[values->n++] = one_value(argument, word, order_name);
+			values->value[values->n++] = one_value(argument, word);
 		}
 		if (values->n == 0)
 			wrong(argument, "a value", "");
@@ -115,131 +131,117 @@ static void filter(char *argument, const char *const order_name[FM_BENCH_ORDER_M
 	wrong("argument", "family=, fragments=, order= or datagrams=", argument);
 }
 
-void fm_bench_options(int argc, char **argv, const char *const order_name[FM_BENCH_ORDER_MAX],
-		      struct fm_bench_options *options)
+/* Where one of fragments and order was given, the other has all its usual values. */
+static void complete(struct fm_bench_options *options)
 {
-	enum { TSV, REPEATS, MEMORY, CHECKSUM, LARGE_TOO, LAP, BURST, HELP };
+	if (options->fragments.n > 0 && options->order.n == 0)
+		options->order = (struct fm_bench_values){
+			{FM_BENCH_IN_ORDER, FM_BENCH_ROUND_ROBIN, FM_BENCH_SHUFFLED}, 3};
+	if (options->order.n > 0 && options->fragments.n == 0)
+		options->fragments = (struct fm_bench_values){{2, 4, 8}, 3};
+}
+
+static void quick(struct fm_bench_options *options)
+{
+	options->repeat = QUICK_REPEAT;
+	options->datagrams = (struct fm_bench_values){{1, FM_BENCH_SOME}, 2};
+}
+
+static void take(int option, struct fm_bench_options *options)
+{
+	switch (option) {
+	case 't':
+		options->tsv = true;
+		break;
+	case 'q':
+		quick(options);
+		break;
+	case 'r':
+		options->repeat = number("--repeat", optarg, 1, FM_BENCH_REPEAT_MAX);
+		break;
+	case 'o':
+		options->own = true;
+		break;
+	case 's':
+		options->strict = true;
+		break;
+	case 'b':
+		options->how.burst = number("--burst", optarg, 1, FM_BENCH_BURST_MAX);
+		break;
+	case 'l':
+		options->how.lap = number("--lap", optarg, 1, LAP_MAX);
+		break;
+	case 'm':
+		options->memory_mb = number("--memory", optarg, 64, MEMORY_MB_MAX);
+		break;
+	case 'c':
+		options->how.software_checksum = true;
+		break;
+	case 'h':
+		usage(stdout);
+		exit(0);
+	default:
+		usage(stderr);
+		exit(2);
+	}
+}
+
+void fm_bench_options(int argc, char **argv, struct fm_bench_options *options)
+{
 	static const struct option known[] = {
-		{"tsv", no_argument, NULL, TSV},
-		{"repeat", required_argument, NULL, REPEATS},
-		{"memory", required_argument, NULL, MEMORY},
-		{"software-checksum", no_argument, NULL, CHECKSUM},
-		{"large", no_argument, NULL, LARGE_TOO},
-		{"lap", required_argument, NULL, LAP},
-		{"burst", required_argument, NULL, BURST},
-		{"help", no_argument, NULL, HELP},
+		{"tsv", no_argument, NULL, 't'},
+		{"quick", no_argument, NULL, 'q'},
+		{"repeat", required_argument, NULL, 'r'},
+		{"own", no_argument, NULL, 'o'},
+		{"strict", no_argument, NULL, 's'},
+		{"burst", required_argument, NULL, 'b'},
+		{"lap", required_argument, NULL, 'l'},
+		{"memory", required_argument, NULL, 'm'},
+		{"software-checksum", no_argument, NULL, 'c'},
+		{"help", no_argument, NULL, 'h'},
 		{0},
 	};
 	int option;
 
 	*options = (struct fm_bench_options){
 		.family = {{4, 6}, 2},
-		.fragments = {{2, 4, 8, 45}, 4},
-		.order = {{FM_BENCH_IN_ORDER, FM_BENCH_ROUND_ROBIN, FM_BENCH_SHUFFLED, FM_BENCH_REVERSE}, 4},
-		.datagrams = {{1, 64, 1024, 16384}, 4},
-		.how.burst = BURST_DEFAULT,
+		.datagrams = {{1, FM_BENCH_FEW, FM_BENCH_SOME, FM_BENCH_MANY, FM_BENCH_MOST}, 5},
+		.how.burst = BURST,
 		.repeat = REPEAT,
-		.memory_mb = MEMORY_MB,
 	};
-	while ((option = getopt_long(argc, argv, "", known, NULL)) != -1) {
-		switch (option) {
-		case TSV:
-			options->tsv = true;
-			break;
-		case REPEATS:
-			options->repeat = number("--repeat", optarg, 1, FM_BENCH_REPEAT_MAX);
-			break;
-		case MEMORY:
-			options->memory_mb = number("--memory", optarg, 64, MEMORY_MB_MAX);
-			break;
-		case CHECKSUM:
-			options->how.software_checksum = true;
-			break;
-		case LARGE_TOO:
-			options->datagrams.value[options->datagrams.n++] = LARGE;
-			break;
-		case LAP:
-			options->how.lap = number("--lap", optarg, 1, LAP_MAX);
-			break;
-		case BURST:
-			options->how.burst = number("--burst", optarg, 1, FM_BENCH_BURST_MAX);
-			break;
-		case HELP:
-			usage(stdout);
-			exit(0);
-		default:
-			usage(stderr);
-			exit(2);
-		}
-	}
+	while ((option = getopt_long(argc, argv, "", known, NULL)) != -1)
+		take(option, options);
 	for (int i = optind; i < argc; i++)
-		filter(argv[i], order_name, options);
+		filter(argv[i], options);
+	complete(options);
 }
 
-static uint32_t pick(const struct fm_bench_values *values, uint64_t *i)
+static uint32_t add_lines(const struct fm_bench_options *options, uint32_t family, uint32_t fragments,
+			  enum fm_bench_order order, struct fm_bench_cell *cell)
 {
-	const uint32_t value = values->value[*i % values->n];
-
-	*i /= values->n;
-	return value;
+	for (uint32_t i = 0; i < options->datagrams.n; i++)
+		cell[i] = (struct fm_bench_cell){
+			.family = family,
+			.fragments = fragments,
+			.order = order,
+			.datagrams = options->datagrams.value[i],
+			.payload = FM_BENCH_PAYLOAD,
+		};
+	return options->datagrams.n;
 }
 
-bool fm_bench_cell(const struct fm_bench_options *options, uint64_t i, struct fm_bench_cell *cell)
+uint32_t fm_bench_lines(const struct fm_bench_options *options, struct fm_bench_cell *cell)
 {
-	/* The last column changes first. */
-	cell->datagrams = pick(&options->datagrams, &i);
-	cell->order = (enum fm_bench_order)pick(&options->order, &i);
-	cell->fragments = pick(&options->fragments, &i);
-	cell->family = pick(&options->family, &i);
-	return i == 0;
-}
+	const struct fm_bench_values *fragments = &options->fragments, *order = &options->order;
+	uint32_t n = 0;
 
-/* 2 MB pages that nobody uses, in MB. */
-static uint32_t free_hugepages_mb(void)
-{
-	FILE *file = fopen("/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages", "r");
-	unsigned int n = 0;
-
-	if (file == NULL)
-		return 0;
-	if (fscanf(file, "%u", &n) != 1)
-		n = 0;
-	fclose(file);
-	return n * 2;
-}
-
-static int last_cpu(void)
-{
-	cpu_set_t set;
-	int last = 0;
-
-	if (sched_getaffinity(0, sizeof(set), &set) != 0)
-		return 0;
-	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
-		if (CPU_ISSET(cpu, &set))
-			last = cpu;
-	return last;
-}
-
-void fm_bench_start_eal(const struct fm_bench_options *options)
-{
-	/* EAL wants words that it may change. */
-	char word[][24] = {"core", "--no-pci", "--no-telemetry", "--log-level", "*:error", "--lcores", "",
-			   "-m",   "",         "--no-huge",      "--no-shconf"};
-	char *argv[RTE_DIM(word) + 1] = {NULL};
-	int argc = RTE_DIM(word);
-
-	snprintf(word[6], sizeof(word[6]), "0@%d", last_cpu());
-	snprintf(word[8], sizeof(word[8]), "%u", options->memory_mb);
-	if (free_hugepages_mb() >= options->memory_mb) {
-		strcpy(word[9], "--in-memory");
-		argc--;
+	for (uint32_t f = 0; f < options->family.n; f++) {
+		for (uint32_t i = 0; fragments->n == 0 && i < RTE_DIM(usual); i++)
+			n += add_lines(options, options->family.value[f], usual[i].fragments, usual[i].order, cell + n);
+		for (uint32_t i = 0; i < fragments->n; i++)
+			for (uint32_t o = 0; o < order->n; o++)
+				n += add_lines(options, options->family.value[f], fragments->value[i],
+					       (enum fm_bench_order)order->value[o], cell + n);
 	}
-	for (int i = 0; i < argc; i++)
-		argv[i] = word[i];
-	if (rte_eal_init(argc, argv) < 0) {
-		fprintf(stderr, "%s: EAL does not start with %u MB of memory\n", program_invocation_short_name,
-			options->memory_mb);
-		exit(1);
-	}
+	return n;
 }

@@ -12,6 +12,12 @@
 enum {
 	FM_BENCH_REPEAT_MAX = 101,
 	FM_BENCH_VALUES_MAX = 8,
+	FM_BENCH_LINES_MAX = 8 * 8 * 8 * 2,
+	/* Values of the `datagrams` column that the targets speak of. */
+	FM_BENCH_FEW = 64,
+	FM_BENCH_SOME = 1024,
+	FM_BENCH_MANY = 16384,
+	FM_BENCH_MOST = 262144,
 };
 
 /* The values of one column that were asked for. */
@@ -24,16 +30,17 @@ struct fm_bench_options {
 	struct fm_bench_values family, fragments, order, datagrams;
 	struct fm_bench_how how;
 	uint32_t repeat;
-	uint32_t memory_mb;
+	uint32_t memory_mb; /* 0: what the lines need */
 	bool tsv;
+	bool own; /* fragmend only */
+	bool strict;
 };
 
 /* Prints a sentence and ends the program (exit code 2) where the command line is wrong. */
-void fm_bench_options(int argc, char **argv, const char *const order_name[FM_BENCH_ORDER_MAX],
-		      struct fm_bench_options *options);
-/* The `i`-th line of the table; false: there are no more. */
-bool fm_bench_cell(const struct fm_bench_options *options, uint64_t i, struct fm_bench_cell *cell);
-/* On the last CPU this process may use; with hugepages where enough are free. Ends the program where EAL fails. */
-void fm_bench_start_eal(const struct fm_bench_options *options);
+void fm_bench_options(int argc, char **argv, struct fm_bench_options *options);
+/* Write all lines of the table to `cell`, room for FM_BENCH_LINES_MAX. @return how many */
+uint32_t fm_bench_lines(const struct fm_bench_options *options, struct fm_bench_cell *cell);
+
+extern const char *const fm_bench_order_name[FM_BENCH_ORDER_MAX];
 
 #endif

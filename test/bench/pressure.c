@@ -9,17 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <sys/mman.h>
-
 #include <rte_eal.h>
 #include <rte_malloc.h>
 #include <rte_mbuf.h>
 
-#include "options.h"
+#include "memory.h"
 #include "pressure.h"
 #include "scenario_run.h"
 
-enum { EAL_MB = 64, POOL_CACHE = 256, LARGE_PAGE = 2 << 20, QUICK_MB = 192, FULL_MB = 1536, ROUNDS = 3 };
+enum { EAL_MB = 64, POOL_CACHE = 256, QUICK_MB = 192, FULL_MB = 1536, ROUNDS = 3 };
 
 static const struct fm_peer *const peers[] = {&fm_peer_fragmend, &fm_peer_ip_frag, &fm_peer_refuse, &fm_peer_lru};
 
@@ -134,25 +132,6 @@ static bool chosen(const struct choice *choice, const char *name)
 	return choice->n_scenarios == 0;
 }
 
-/* EAL gets memory in large pages, if the kernel has them, without any having been set aside. Returns its socket. */
-static int add_memory(uint32_t mb)
-{
-	const size_t size = (size_t)mb << 20;
-	char *memory = mmap(NULL, size + LARGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	if (memory != MAP_FAILED) {
-		memory = RTE_PTR_ALIGN_CEIL(memory, LARGE_PAGE);
-		madvise(memory, size, MADV_HUGEPAGE);
-	}
-	if (memory == MAP_FAILED || rte_malloc_heap_create("pressure") != 0 ||
-	    rte_malloc_heap_memory_add("pressure", memory, size, NULL, (unsigned int)(size / LARGE_PAGE), LARGE_PAGE) !=
-		    0) {
-		fprintf(stderr, "pressure: %u MB of memory are needed\n", mb);
-		exit(1);
-	}
-	return rte_malloc_heap_get_socket("pressure");
-}
-
 static void run(const struct fm_scenario_case *spec, const struct fm_peer *peer, uint64_t seed, int socket,
 		struct fm_scenario_result *result)
 {
@@ -238,8 +217,8 @@ int main(int argc, char **argv)
 	int socket;
 
 	read_options(argc, argv, &choice);
-	fm_bench_start_eal(&(struct fm_bench_options){.memory_mb = EAL_MB});
-	socket = add_memory(choice.scale == FM_SCENARIO_FULL ? FULL_MB : QUICK_MB);
+	fm_bench_eal(EAL_MB);
+	socket = fm_bench_memory((uint64_t)(choice.scale == FM_SCENARIO_FULL ? FULL_MB : QUICK_MB) << 20);
 	table.tsv = choice.tsv;
 	fm_pressure_head(&table);
 	for (const struct fm_scenario *s = fm_scenario_table; s->name != NULL; s++)

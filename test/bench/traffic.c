@@ -11,7 +11,11 @@
 
 #include "traffic.h"
 
-enum { MORE = 0x2000 };
+enum {
+	MORE = 0x2000,
+	IPV4_ROOM = 65535 - 20, /* bytes that a datagram may carry */
+	IPV6_ROOM = 65535,
+};
 
 struct ipv4_frame {
 	struct rte_ether_hdr ether;
@@ -62,7 +66,7 @@ void fm_bench_traffic_fini(struct fm_bench_traffic *traffic)
 
 uint32_t fm_bench_frame_len(const struct fm_bench_cell *cell)
 {
-	return FM_BENCH_PAYLOAD + (uint32_t)(cell->family == 4 ? sizeof(struct ipv4_frame) : sizeof(struct ipv6_frame));
+	return cell->payload + (uint32_t)(cell->family == 4 ? sizeof(struct ipv4_frame) : sizeof(struct ipv6_frame));
 }
 
 uint64_t fm_bench_complete(const struct fm_bench_cell *cell, uint64_t positions)
@@ -71,20 +75,23 @@ uint64_t fm_bench_complete(const struct fm_bench_cell *cell, uint64_t positions)
 	return positions / cell->fragments - (is_train(cell->order) ? cell->datagrams - 1 : 0);
 }
 
-/* Which datagram, and which of its fragments, stands at the next position. */
-static void step(struct fm_bench_traffic *traffic, uint64_t *datagram, uint32_t *number)
+/* Which datagram, and which of its fragments, stands at the next position. false: none. */
+static bool step(struct fm_bench_traffic *traffic, uint64_t *datagram, uint32_t *number)
 {
 	const struct fm_bench_cell *cell = &traffic->cell;
 	const uint64_t block = fm_bench_block(cell), at = traffic->position % block;
 	const uint64_t first = traffic->position / block * cell->datagrams;
+	bool any = true;
 
 	switch (cell->order) {
 	case FM_BENCH_IN_ORDER:
 	case FM_BENCH_REVERSE:
 		*datagram = traffic->position / cell->fragments;
 		*number = (uint32_t)(traffic->position % cell->fragments);
-		if (*number == cell->fragments - 1)
+		if (*number == cell->fragments - 1) {
+			any = *datagram >= cell->datagrams - 1;
 			*datagram -= cell->datagrams - 1;
+		}
 		if (cell->order == FM_BENCH_REVERSE)
 			*number = cell->fragments - 1 - *number;
 		break;
@@ -97,6 +104,14 @@ static void step(struct fm_bench_traffic *traffic, uint64_t *datagram, uint32_t 
 		*number = (uint32_t)(at / cell->datagrams);
 	}
 	traffic->position++;
+	return any;
+}
+
+static uint32_t payload_of(const struct fm_bench_cell *cell, uint32_t number)
+{
+	const uint32_t room = cell->family == 4 ? IPV4_ROOM : IPV6_ROOM;
+
+	return RTE_MIN(cell->payload, room - number * cell->payload);
 }
 
 /*
@@ -115,18 +130,18 @@ static uint32_t source_of(const struct fm_bench_cell *cell, uint64_t datagram)
 
 static void write_ipv4(const struct fm_bench_cell *cell, uint64_t datagram, uint32_t number, struct ipv4_frame *frame)
 {
-	const uint32_t field = (number < cell->fragments - 1 ? MORE : 0) | number * FM_BENCH_PAYLOAD / 8;
+	const uint32_t field = (number < cell->fragments - 1 ? MORE : 0) | number * cell->payload / 8;
 
 	frame->ether = (struct rte_ether_hdr){.ether_type = RTE_BE16(RTE_ETHER_TYPE_IPV4)};
 	frame->ip = (struct rte_ipv4_hdr){
 		.version_ihl = RTE_IPV4_VHL_DEF,
-		.total_length = rte_cpu_to_be_16(sizeof(frame->ip) + FM_BENCH_PAYLOAD),
+		.total_length = rte_cpu_to_be_16((uint16_t)(sizeof(frame->ip) + payload_of(cell, number))),
 		.packet_id = rte_cpu_to_be_16((uint16_t)(datagram / cell->datagrams)),
 		.fragment_offset = rte_cpu_to_be_16((uint16_t)field),
 		.time_to_live = 64,
 		.next_proto_id = IPPROTO_UDP,
 		.src_addr = rte_cpu_to_be_32(source_of(cell, datagram)),
-		.dst_addr = RTE_BE32(RTE_IPV4(198, 18, 0, 1)),
+		.dst_addr = rte_cpu_to_be_32(RTE_IPV4(198, 18, cell->network, 1)),
 	};
 	frame->ip.hdr_checksum = rte_ipv4_cksum(&frame->ip);
 }
@@ -134,33 +149,36 @@ static void write_ipv4(const struct fm_bench_cell *cell, uint64_t datagram, uint
 static void write_ipv6(const struct fm_bench_cell *cell, uint64_t datagram, uint32_t number, struct ipv6_frame *frame)
 {
 	const rte_be32_t source = rte_cpu_to_be_32(source_of(cell, datagram));
-	const uint32_t field = number * FM_BENCH_PAYLOAD | (number < cell->fragments - 1 ? 1 : 0);
+	const uint32_t field = number * cell->payload | (number < cell->fragments - 1 ? 1 : 0);
 
 	memset(frame, 0, sizeof(*frame));
 	frame->ether.ether_type = RTE_BE16(RTE_ETHER_TYPE_IPV6);
 	frame->ip.vtc_flow = RTE_BE32(6U << 28);
-	frame->ip.payload_len = rte_cpu_to_be_16(sizeof(frame->fragment) + FM_BENCH_PAYLOAD);
+	frame->ip.payload_len = rte_cpu_to_be_16((uint16_t)(sizeof(frame->fragment) + payload_of(cell, number)));
 	frame->ip.proto = IPPROTO_FRAGMENT;
 	frame->ip.hop_limits = 64;
 	/* The first byte of either address: fd, unique local. */
 	((uint8_t *)&frame->ip.src_addr)[0] = 0xfd;
 	memcpy((uint8_t *)&frame->ip.src_addr + 12, &source, sizeof(source));
 	((uint8_t *)&frame->ip.dst_addr)[0] = 0xfd;
+	((uint8_t *)&frame->ip.dst_addr)[14] = (uint8_t)cell->network;
 	((uint8_t *)&frame->ip.dst_addr)[15] = 0xfe;
 	frame->fragment.next_header = IPPROTO_UDP;
 	frame->fragment.field = rte_cpu_to_be_16((uint16_t)field);
 	frame->fragment.id = rte_cpu_to_be_32((uint32_t)(datagram / cell->datagrams));
 }
 
-void fm_bench_next(struct fm_bench_traffic *traffic, uint8_t *frame)
+bool fm_bench_next(struct fm_bench_traffic *traffic, uint8_t *frame)
 {
 	const struct fm_bench_cell *cell = &traffic->cell;
 	uint64_t datagram;
 	uint32_t number;
 
-	step(traffic, &datagram, &number);
+	if (!step(traffic, &datagram, &number))
+		return false;
 	if (cell->family == 4)
 		write_ipv4(cell, datagram, number, (struct ipv4_frame *)frame);
 	else
 		write_ipv6(cell, datagram, number, (struct ipv6_frame *)frame);
+	return true;
 }

@@ -3,9 +3,10 @@
 #ifndef FM_BENCH_TRAFFIC_H
 #define FM_BENCH_TRAFFIC_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
-enum { FM_BENCH_PAYLOAD = 64 }; /* bytes of each fragment, the last included */
+enum { FM_BENCH_PAYLOAD = 64 }; /* bytes of a fragment where nothing else is asked for */
 
 /*
  * X(SYMBOL, name, what it is): how the fragments of D datagrams come.
@@ -32,6 +33,8 @@ struct fm_bench_cell {
 	uint32_t fragments; /* of a datagram, 2.. */
 	enum fm_bench_order order;
 	uint32_t datagrams; /* under way */
+	uint32_t payload;   /* bytes of a fragment, a multiple of 8; the last one has less where IP allows no more */
+	uint32_t network;   /* 0..255: streams of different networks never meet */
 };
 
 struct fm_bench_traffic {
@@ -49,10 +52,14 @@ static inline uint64_t fm_bench_block(const struct fm_bench_cell *cell)
 /* Cannot fail: ends the program when out of memory. */
 void fm_bench_traffic_init(struct fm_bench_traffic *traffic, const struct fm_bench_cell *cell);
 void fm_bench_traffic_fini(struct fm_bench_traffic *traffic);
-/* Bytes of each frame. */
+/* Bytes of each frame; the last fragment's may be padded. */
 uint32_t fm_bench_frame_len(const struct fm_bench_cell *cell);
-/* Write the headers of the next frame; the payload is left as it is. */
-void fm_bench_next(struct fm_bench_traffic *traffic, uint8_t *frame);
+/*
+ * Go on by one position and write that frame's headers; the payload is left as it is.
+ *
+ * @return false: nothing comes here, as the datagram that would end began before the stream did
+ */
+bool fm_bench_next(struct fm_bench_traffic *traffic, uint8_t *frame);
 /* Datagrams that are complete once the first `positions` have come, whole blocks. */
 uint64_t fm_bench_complete(const struct fm_bench_cell *cell, uint64_t positions);
 
