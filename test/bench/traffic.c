@@ -157,9 +157,10 @@ static void write_ipv6(const struct fm_bench_cell *cell, uint64_t datagram, uint
 	frame->ip.payload_len = rte_cpu_to_be_16((uint16_t)(sizeof(frame->fragment) + payload_of(cell, number)));
 	frame->ip.proto = IPPROTO_FRAGMENT;
 	frame->ip.hop_limits = 64;
-	/* The first byte of either address: fd, unique local. */
+	/* Unique local addresses; each source is in a network of its own, as a source is a /64 to fragmend. */
 	((uint8_t *)&frame->ip.src_addr)[0] = 0xfd;
-	memcpy((uint8_t *)&frame->ip.src_addr + 12, &source, sizeof(source));
+	memcpy((uint8_t *)&frame->ip.src_addr + 4, &source, sizeof(source));
+	((uint8_t *)&frame->ip.src_addr)[15] = 1;
 	((uint8_t *)&frame->ip.dst_addr)[0] = 0xfd;
 	((uint8_t *)&frame->ip.dst_addr)[14] = (uint8_t)cell->network;
 	((uint8_t *)&frame->ip.dst_addr)[15] = 0xfe;
