@@ -46,6 +46,9 @@ void fm_bench_report_row(struct fm_bench_report *report, const struct fm_bench_r
 
 void fm_bench_report_foot(const struct fm_bench_report *report)
 {
-	fprintf(report->tsv ? stderr : stdout, "targets met: %u of %u; %s\n", report->met, report->targets,
-		fm_bench_pages());
+	FILE *out = report->tsv ? stderr : stdout;
+
+	if (report->targets > 0)
+		fprintf(out, "targets met: %u of %u; ", report->met, report->targets);
+	fprintf(out, "%s\n", fm_bench_pages());
 }
