@@ -95,6 +95,8 @@ $quick && finish
 tap "layers and style" tools/check-layers
 tap "layers and style, planted faults" tools/check-layers --self-test
 tap "outside program" test/outside/run.sh "$out/gcc"
+tap "benchmarks compared, planted regressions" tools/bench-compare --self-test
+suite "benchmarks run" "$out/gcc" bench --num-processes 1
 suite "end to end" "$out/gcc" e2e
 if build clang-sanitizers clang -Db_sanitize=address,undefined -Db_lundef=false -Dfuzz=true -Ddocs=false; then
 	suite "unit, sanitized" "$out/clang-sanitizers" unit --timeout-multiplier 5

@@ -164,7 +164,8 @@ static void print_head(const struct fm_bench_options *options)
 	if (options->tsv)
 		printf("engine\tfamily\tfragments\torder\tdatagrams\tcycles\tfloor\tpeer\n");
 	else
-		printf("family  fragments  order        datagrams  fragmend  rte_ip_frag  floor  to_peer  to_floor  met  "
+		printf("family  fragments  order        datagrams  fragmend  rte_ip_frag  floor  to_peer  to_floor  "
+		       "met  "
 		       "target\n");
 }
 
@@ -235,5 +236,5 @@ int main(int argc, char **argv)
 	missed = print_table(&options, lines, n);
 	free(lines);
 	rte_eal_cleanup();
-	return options.strict && missed > 0;
+	return fm_bench_faults() > 0 || (options.strict && missed > 0);
 }

@@ -21,7 +21,7 @@
 
 enum {
 	EAL_MB = 64,
-	FRAGMENTS = 65536, /* about */
+	FRAGMENTS = 32768, /* or more: whole blocks */
 	GAP_TSC = 2000,    /* from one fragment to the next */
 };
 

@@ -74,8 +74,8 @@ static void *fragmend_create(const struct fm_bench_cell *cell, int socket)
 		must(rte_zmalloc_socket("fragmend", sizeof(*state), RTE_CACHE_LINE_SIZE, socket), "fragmend");
 	char err[256];
 
-	state->memory =
-		must(rte_zmalloc_socket("table", fm_reass_memsize(&params), RTE_CACHE_LINE_SIZE, socket), "fragmend's table");
+	state->memory = must(rte_zmalloc_socket("table", fm_reass_memsize(&params), RTE_CACHE_LINE_SIZE, socket),
+			     "fragmend's table");
 	if (fm_reass_init(state->memory, &params, &state->reass, err, sizeof(err)) != 0) {
 		fprintf(stderr, "bench: %s\n", err);
 		exit(1);

@@ -238,7 +238,8 @@ static void print_full(const struct fm_bench_how *how, enum fm_bench_stream stre
 	}
 	for (int full = 0; full < 2; full++)
 		fprintf(report->tsv ? stderr : stdout,
-			"  %s: %.0f%% of the budget held; of the fragments %.1f%% evicted, %.1f%% refused, %.1f%% timed "
+			"  %s: %.0f%% of the budget held; of the fragments %.1f%% evicted, %.1f%% refused, %.1f%% "
+			"timed "
 			"out; %.1f%% of the datagrams that could complete did\n",
 			full ? "full" : "half", 100 * result[full].held, 100 * result[full].evicted,
 			100 * result[full].refused, 100 * result[full].timed_out, 100 * result[full].completed);
@@ -347,5 +348,5 @@ int main(int argc, char **argv)
 		print_memory(&report);
 	fm_bench_report_foot(&report);
 	rte_eal_cleanup();
-	return 0;
+	return fm_bench_faults() > 0;
 }

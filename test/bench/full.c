@@ -34,8 +34,7 @@ static struct fm_reass_params params_of(const struct fm_bench_full *spec)
 {
 	const uint64_t tick_tsc = rte_get_tsc_hz() / FRAGMENTS_PER_S;
 	const uint32_t period = spec->stream == FM_BENCH_MIXED ? PERIOD : 1;
-	const uint64_t timeout_tsc =
-		spec->full ? TIMEOUT_S * rte_get_tsc_hz() : (uint64_t)ROOM / 2 * period * tick_tsc;
+	const uint64_t timeout_tsc = spec->full ? TIMEOUT_S * rte_get_tsc_hz() : (uint64_t)ROOM / 2 * period * tick_tsc;
 
 	return (struct fm_reass_params){
 		.settings.timeout_tsc = {timeout_tsc, timeout_tsc},

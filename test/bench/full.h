@@ -22,11 +22,11 @@ struct fm_bench_full {
 };
 
 struct fm_bench_full_result {
-	double cycles;              /* a fragment */
-	double evicted, refused;    /* fragments, of all */
+	double cycles;           /* a fragment */
+	double evicted, refused; /* fragments, of all */
 	double timed_out;
-	double completed;           /* of the datagrams that could */
-	double held;                /* mbufs at the end, of the budget */
+	double completed; /* of the datagrams that could */
+	double held;      /* mbufs at the end, of the budget */
 };
 
 void fm_bench_full_run(const struct fm_bench_full *spec, const struct fm_bench_how *how,

@@ -18,6 +18,13 @@ enum {
 	DATA_ROOM = RTE_PKTMBUF_HEADROOM + 192,
 };
 
+static unsigned int faults;
+
+unsigned int fm_bench_faults(void)
+{
+	return faults;
+}
+
 void fm_bench_must(int condition, const char *what)
 {
 	if (!condition) {
@@ -75,8 +82,10 @@ struct rte_mempool *fm_bench_pool(uint32_t n, int socket)
 
 void fm_bench_pool_free(struct rte_mempool *pool, const char *who)
 {
-	if (rte_mempool_avail_count(pool) != pool->size)
+	if (rte_mempool_avail_count(pool) != pool->size) {
 		fprintf(stderr, "bench: %s left %u mbufs outside\n", who, rte_mempool_in_use_count(pool));
+		faults++;
+	}
 	rte_mempool_free(pool);
 }
 
@@ -192,10 +201,12 @@ uint64_t fm_bench_bytes(const struct fm_bench_cell *cell, const struct fm_bench_
 static void check_result(const struct fm_bench_cell *cell, const struct fm_bench_engine *engine,
 			 const struct fm_bench_result *result, uint64_t total)
 {
-	if (engine != &fm_bench_engine[FM_BENCH_FLOOR] && result->done != fm_bench_complete(cell, total))
+	if (engine != &fm_bench_engine[FM_BENCH_FLOOR] && result->done != fm_bench_complete(cell, total)) {
+		faults++;
 		fprintf(stderr, "bench: %s completed %lu of %lu datagrams: IPv%u, %u fragments, %u datagrams\n",
 			engine->name, result->done, fm_bench_complete(cell, total), cell->family, cell->fragments,
 			cell->datagrams);
+	}
 	if (result->quiet.fragments < result->disturbed.fragments)
 		fprintf(stderr, "bench: %s: the machine is busy, most slices were disturbed\n", engine->name);
 }

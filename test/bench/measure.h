@@ -28,6 +28,8 @@ double fm_bench_measure(const struct fm_bench_cell *cell, const struct fm_bench_
 			const struct fm_bench_how *how);
 /* Memory that fm_bench_measure() takes at most, whatever the engine. */
 uint64_t fm_bench_bytes(const struct fm_bench_cell *cell, const struct fm_bench_how *how);
+/* How often an engine has lost a datagram or an mbuf so far: what it took is worth nothing then. */
+unsigned int fm_bench_faults(void);
 /* Sorts the values. */
 double fm_bench_median(double *values, uint32_t n);
 /* Ends the program where `condition` is 0: there is no memory for `what`. */

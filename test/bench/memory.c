@@ -45,8 +45,8 @@ static int last_cpu(void)
 void fm_bench_eal(uint32_t mb)
 {
 	/* EAL wants words that it may change. */
-	char word[][24] = {"bench", "--no-pci", "--no-telemetry", "--log-level", "*:error",     "--lcores",
-			   "",      "-m",       "",               "--no-huge",   "--no-shconf"};
+	char word[][24] = {"bench", "--no-pci", "--no-telemetry", "--log-level", "*:error", "--lcores", "",
+			   "-m",    "",         "--no-huge",      "--no-shconf"};
 	char *argv[RTE_DIM(word) + 1] = {NULL};
 	int argc = RTE_DIM(word);
 

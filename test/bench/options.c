@@ -39,15 +39,14 @@ static void usage(FILE *out)
 	fprintf(out,
 		"usage: core [options] [COLUMN=VALUE[,VALUE...]]...\n"
 		"  --tsv                tab-separated: engine family fragments order datagrams cycles floor peer,\n"
-		"                       the last two being the row's cycles over those of the floor and of "
-		"rte_ip_frag\n"
+		"                       floor and peer are the row's cycles over those of the floor and rte_ip_frag\n"
 		"  --quick              1 and 1,024 datagrams, %d repetitions: some seconds\n"
 		"  --repeat N           repetitions, 1 to %d, of which the median is shown; default %d\n"
 		"  --own                fragmend and the floor only\n"
 		"  --strict             exit code 1 where a target is missed\n"
 		"  --burst N            frames, 1 to %d; default %d\n"
-		"  --lap N              prepare N frames at a time; 1024: they come from a near cache. Default: all of\n"
-		"                       the datagrams under way, so that they come from as far as these make it\n"
+		"  --lap N              prepare N frames at a time; 1024: they come from a near cache. Default:\n"
+		"                       all of those under way, so they come from as far as these make it\n"
 		"  --memory MB          to have at most; default: what the largest line needs\n"
 		"  --software-checksum  let the engine verify the IPv4 header checksum, as if the port had not\n"
 		"columns and their values by default:\n"
@@ -135,8 +134,8 @@ static void filter(char *argument, struct fm_bench_options *options)
 static void complete(struct fm_bench_options *options)
 {
 	if (options->fragments.n > 0 && options->order.n == 0)
-		options->order = (struct fm_bench_values){
-			{FM_BENCH_IN_ORDER, FM_BENCH_ROUND_ROBIN, FM_BENCH_SHUFFLED}, 3};
+		options->order =
+			(struct fm_bench_values){{FM_BENCH_IN_ORDER, FM_BENCH_ROUND_ROBIN, FM_BENCH_SHUFFLED}, 3};
 	if (options->order.n > 0 && options->fragments.n == 0)
 		options->fragments = (struct fm_bench_values){{2, 4, 8}, 3};
 }

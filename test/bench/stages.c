@@ -9,7 +9,6 @@
  * goes on.) What is left of the whole when these stages are taken off is admission, insertion or joining. Parts that
  * run alone overlap their cache misses a little better than in the whole, so the stages behind look a little dearer.
  */
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -283,6 +282,8 @@ static struct fm_reass_params params_of(const struct fm_bench_cell *cell)
 	};
 }
 
+static bool broken;
+
 static void complain(const struct run *run, uint64_t blocks)
 {
 	const uint64_t frames = blocks * run->cell.datagrams;
@@ -290,9 +291,11 @@ static void complain(const struct run *run, uint64_t blocks)
 
 	if (run->result[LOOKUP_NEW].done != 0 || run->result[LOOKUP_HELD].done != frames ||
 	    run->result[LAST].done != frames || stats->count[FM_DUPLICATE] != frames ||
-	    stats->held_mbufs + stats->datagrams != 0)
+	    stats->held_mbufs + stats->datagrams != 0) {
+		broken = true;
 		fprintf(stderr, "stages: IPv%u, %u datagrams: a block did not do what it should\n", run->cell.family,
 			run->cell.datagrams);
+	}
 }
 
 /* All parts once: cycles a frame of each. */
@@ -334,8 +337,8 @@ static void measure(const struct fm_bench_cell *cell, int socket, double cycles[
 
 /* --- the table --- */
 
-static void print_part(struct fm_bench_report *report, const struct fm_bench_cell *cell, const char *what, double cycles,
-		       double floor)
+static void print_part(struct fm_bench_report *report, const struct fm_bench_cell *cell, const char *what,
+		       double cycles, double floor)
 {
 	struct fm_bench_row row = {
 		.group = "stage",
@@ -379,12 +382,12 @@ static void print_parts(struct fm_bench_report *report, const struct fm_bench_ce
 		print_part(report, cell, rows[i].what, rows[i].cycles, floor);
 }
 
-static void run_cell(struct fm_bench_report *report, const struct fm_bench_cell *cell, int socket)
+static void run_cell(struct fm_bench_report *report, const struct fm_bench_cell *cell, int socket, uint32_t repeat)
 {
 	const struct fm_bench_how how = {.socket = socket, .burst = BURST};
 	double cycles[PARTS][REPEAT], median[PARTS], floor[REPEAT];
 
-	for (uint32_t i = 0; i < REPEAT; i++) {
+	for (uint32_t i = 0; i < repeat; i++) {
 		double once[PARTS];
 
 		measure(cell, socket, once);
@@ -393,21 +396,29 @@ static void run_cell(struct fm_bench_report *report, const struct fm_bench_cell 
 		floor[i] = fm_bench_measure(cell, &fm_bench_engine[FM_BENCH_FLOOR], &how);
 	}
 	for (int part = 0; part < PARTS; part++)
-		median[part] = fm_bench_median(cycles[part], REPEAT);
-	print_parts(report, cell, median, fm_bench_median(floor, REPEAT));
+		median[part] = fm_bench_median(cycles[part], repeat);
+	print_parts(report, cell, median, fm_bench_median(floor, repeat));
 }
 
 int main(int argc, char **argv)
 {
 	static const uint32_t datagrams[] = {FM_BENCH_FEW, FM_BENCH_SOME, FM_BENCH_MANY};
 	const struct fm_bench_how how = {.burst = BURST};
-	struct fm_bench_cell cell = {.fragments = FRAGMENTS, .order = FM_BENCH_ROUND_ROBIN, .payload = FM_BENCH_PAYLOAD};
-	struct fm_bench_report report = {.tsv = argc == 2 && strcmp(argv[1], "--tsv") == 0};
+	struct fm_bench_cell cell = {
+		.fragments = FRAGMENTS, .order = FM_BENCH_ROUND_ROBIN, .payload = FM_BENCH_PAYLOAD};
+	struct fm_bench_report report = {0};
+	uint32_t repeat = REPEAT;
 	int socket;
 
-	if (argc > 1 + report.tsv) {
-		fprintf(stderr, "usage: stages [--tsv]\n");
-		return 2;
+	for (int i = 1; i < argc; i++) {
+		if (strcmp(argv[i], "--tsv") == 0) {
+			report.tsv = true;
+		} else if (strcmp(argv[i], "--quick") == 0) {
+			repeat = 1;
+		} else {
+			fprintf(stderr, "usage: stages [--tsv] [--quick]\n");
+			return 2;
+		}
 	}
 	fm_bench_eal(EAL_MB);
 	cell.datagrams = FM_BENCH_MANY;
@@ -416,9 +427,9 @@ int main(int argc, char **argv)
 	for (cell.family = 4; cell.family <= 6; cell.family += 2)
 		for (unsigned int i = 0; i < RTE_DIM(datagrams); i++) {
 			cell.datagrams = datagrams[i];
-			run_cell(&report, &cell, socket);
+			run_cell(&report, &cell, socket, repeat);
 		}
 	fm_bench_report_foot(&report);
 	rte_eal_cleanup();
-	return 0;
+	return fm_bench_faults() > 0 || broken;
 }
