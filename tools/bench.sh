@@ -45,7 +45,7 @@ for tool in meson ninja gcc; do
 	command -v "$tool" >/dev/null || { echo "bench.sh: $tool is missing; tools/setup.sh installs it" >&2; exit 1; }
 done
 
-build=build-bench/tree
+build='build-bench/tree'
 # The programs of test/bench and the appliance, not the tests.
 ninja_bench() {
 	local targets
@@ -76,6 +76,7 @@ commit() {
 	echo "$(git describe --always --abbrev=12 2>/dev/null || echo unknown)$changed"
 }
 caches() { lscpu -C=NAME,ONE-SIZE 2>/dev/null | awk 'NR > 1 { printf "%s%s %s", sep, $1, $2; sep = ", " }'; }
+hugepages() { awk '/HugePages_Total/ { n = $2 } /Hugepagesize/ { print n " x " $2 " KB" }' /proc/meminfo; }
 transparent=/sys/kernel/mm/transparent_hugepage/enabled
 about() {
 	printf '# %s\t%s\n' \
@@ -86,7 +87,7 @@ about() {
 		caches "$(caches)" \
 		virtualization "$(systemd-detect-virt 2>/dev/null || true)" \
 		kernel "$(uname -r)" \
-		hugepages "$(awk '/HugePages_Total/ { n = $2 } /Hugepagesize/ { print n " x " $2 " KB" }' /proc/meminfo)" \
+		hugepages "$(hugepages)" \
 		transparent_hugepages "$(sed 's/.*\[\(.*\)\].*/\1/' "$transparent" 2>/dev/null)" \
 		compiler "$(${CC:-gcc} --version | head -n 1)" \
 		options "buildtype $(option buildtype), b_ndebug $(option b_ndebug), c_args $(option c_args)" \
@@ -124,7 +125,10 @@ instructions() {
 		}
 		fragments=$(sed -n 's/^fragments\t//p' build-bench/count.out)
 		collected=$(sed -n 's/.*Collected : \([0-9]*\).*/\1/p' build-bench/count.err)
-		[ -n "$fragments" ] && [ "${collected:-0}" -gt 0 ] || { cat build-bench/count.err >&2; return 1; }
+		if [ -z "$fragments" ] || [ "${collected:-0}" -eq 0 ]; then
+			cat build-bench/count.err >&2
+			return 1
+		fi
 		awk -v line="$line" -v n="$fragments" -v all="$collected" 'BEGIN {
 			gsub(/[a-z]+=/, "", line)
 			printf "IPv%s\t%.1f\tinstructions\n", line, all / n

@@ -86,6 +86,22 @@ static void print_pool(FILE *out, const struct fm_budget_view *pool)
 	print_part(out, " ", "free now, caches included", pool->available);
 }
 
+/* What concurrent datagrams cost besides the mbufs of their fragments. */
+static void print_tables(FILE *out)
+{
+	struct fm_worker_view view;
+
+	fprintf(out, "Tables (index, extents, sources, condemned keys):\n");
+	for (uint16_t w = 0; w < fm_door_workers(); w++) {
+		fm_door_worker(w, &view);
+		if (view.max_datagrams == 0)
+			continue;
+		fprintf(out, "  lcore %u: %" PRIu64 " bytes for each of %u datagrams\n", view.lcore,
+			view.table_bytes / view.max_datagrams, view.max_datagrams);
+	}
+	fputc('\n', out);
+}
+
 int fm_do_show_budget(struct fm_shell *shell, const struct fm_args *args)
 {
 	struct fm_budget_view pool;
@@ -97,6 +113,7 @@ int fm_do_show_budget(struct fm_shell *shell, const struct fm_args *args)
 		print_pool(shell->out, &pool);
 		fputc('\n', shell->out);
 	}
+	print_tables(shell->out);
 	fm_door_settings(&settings);
 	fprintf(shell->out, "The budget is %" PRIu64 " mbufs in all; it can be set up to %" PRIu64 ".\n",
 		settings.budget_mbufs, fm_door_budget_max());

@@ -39,7 +39,7 @@ void fake_door_reset(void)
 		reset_port(i);
 		fake_door.worker[i] = (struct fm_worker_view){
 			.id = i, .lcore = i + 1, .socket = 0, .budget_mbufs = 2500, .max_datagrams = 1024,
-			.n_queues = 2, .queue = { { 0, i, 1, i }, { 1, i, 0, i } },
+			.table_bytes = 1024 * 300, .n_queues = 2, .queue = { { 0, i, 1, i }, { 1, i, 0, i } },
 		};
 	}
 	fake_door.check = (struct fm_check_view){ .fragments_ok = true, .frames_ok = true, .mbufs_ok = true };

@@ -33,6 +33,8 @@ static void width(void **state)
 	for (size_t i = 0; i < 2 * sizeof(struct fm_worker_stats) / sizeof(uint64_t); i++)
 		member[i] = 400000000000;
 	for (unsigned int w = 0; w < 2; w++) {
+		fake_door.worker[w].max_datagrams = 1 << 24;
+		fake_door.worker[w].table_bytes = (uint64_t)1 << 36;
 		fake_door.stats[w].reass.held_mbufs = 1 << 24;
 		fake_door.stats[w].tx_backlog_mbufs = 1 << 24;
 		fake_door.worker[w].budget_mbufs = 1 << 24;
@@ -70,6 +72,18 @@ static void width(void **state)
 			assert_true(at[strcspn(at, "\n")] == '\n');
 		}
 	}
+}
+
+/* What a concurrent datagram costs besides its mbufs. */
+static void table_bytes(void **state)
+{
+	struct shell_fixture *f = *state;
+
+	fake_door.worker[1].max_datagrams = 1000;
+	fake_door.worker[1].table_bytes = 255999;
+	assert_int_equal(shell_run(f, "show budget"), 0);
+	assert_non_null(strstr(f->text, "\n  lcore 1: 300 bytes for each of 1024 datagrams\n"));
+	assert_non_null(strstr(f->text, "\n  lcore 2: 255 bytes for each of 1000 datagrams\n"));
 }
 
 static void help(void **state)
@@ -293,6 +307,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(width, shell_setup, shell_teardown),
+		cmocka_unit_test_setup_teardown(table_bytes, shell_setup, shell_teardown),
 		cmocka_unit_test_setup_teardown(help, shell_setup, shell_teardown),
 		cmocka_unit_test_setup_teardown(outcomes, shell_setup, shell_teardown),
 		cmocka_unit_test_setup_teardown(check, shell_setup, shell_teardown),
