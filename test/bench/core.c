@@ -211,7 +211,7 @@ static void take_memory(struct fm_bench_options *options, const struct line *lin
 
 	for (uint32_t i = 0; options->memory_mb == 0 && i < n; i++)
 		bytes = RTE_MAX(bytes, fm_bench_bytes(&lines[i].cell, &options->how));
-	options->how.socket = fm_bench_memory(bytes);
+	options->how.socket = fm_bench_memory(bytes, !options->small_pages);
 }
 
 int main(int argc, char **argv)

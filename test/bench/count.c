@@ -83,7 +83,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	fm_bench_eal(EAL_MB);
-	options.how.socket = fm_bench_memory(fm_bench_bytes(cell, &options.how));
+	options.how.socket = fm_bench_memory(fm_bench_bytes(cell, &options.how), true);
 	printf("fragments\t%lu\n", work(cell, &options.how));
 	rte_eal_cleanup();
 	return 0;

@@ -335,7 +335,7 @@ int main(int argc, char **argv)
 	bytes = fm_bench_full_bytes();
 	for (int i = 0; i < rows.n; i++)
 		bytes = RTE_MAX(bytes, fm_bench_bytes(&rows.row[i].cell, &how));
-	how.socket = fm_bench_memory(bytes);
+	how.socket = fm_bench_memory(bytes, true);
 	fm_bench_report_head(&report);
 	measure_rows(&rows, &how);
 	print_rows(&rows, &report);

@@ -64,7 +64,7 @@ void fm_bench_eal(uint32_t mb)
 	}
 }
 
-int fm_bench_memory(uint64_t bytes)
+int fm_bench_memory(uint64_t bytes, bool large_pages)
 {
 	const size_t size = RTE_ALIGN_CEIL(bytes, LARGE_PAGE);
 	void *memory = mmap(NULL, size + LARGE_PAGE, PROT_READ | PROT_WRITE,
@@ -72,7 +72,7 @@ int fm_bench_memory(uint64_t bytes)
 
 	if (memory != MAP_FAILED) {
 		memory = RTE_PTR_ALIGN_CEIL(memory, LARGE_PAGE);
-		madvise(memory, size, MADV_HUGEPAGE);
+		madvise(memory, size, large_pages ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
 	}
 	if (memory == MAP_FAILED || rte_malloc_heap_create("bench") != 0 ||
 	    rte_malloc_heap_memory_add("bench", memory, size, NULL, (unsigned int)(size / LARGE_PAGE), LARGE_PAGE) !=

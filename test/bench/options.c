@@ -48,6 +48,7 @@ static void usage(FILE *out)
 		"  --lap N              prepare N frames at a time; 1024: they come from a near cache. Default:\n"
 		"                       all of those under way, so they come from as far as these make it\n"
 		"  --memory MB          to have at most; default: what the largest line needs\n"
+		"  --small-pages        4 KB pages, not large ones\n"
 		"  --software-checksum  let the engine verify the IPv4 header checksum, as if the port had not\n"
 		"columns and their values by default:\n"
 		"  family=4,6 datagrams=1,64,1024,16384,262144\n"
@@ -173,6 +174,9 @@ static void take(int option, struct fm_bench_options *options)
 	case 'm':
 		options->memory_mb = number("--memory", optarg, 64, MEMORY_MB_MAX);
 		break;
+	case 'p':
+		options->small_pages = true;
+		break;
 	case 'c':
 		options->how.software_checksum = true;
 		break;
@@ -188,17 +192,12 @@ static void take(int option, struct fm_bench_options *options)
 void fm_bench_options(int argc, char **argv, struct fm_bench_options *options)
 {
 	static const struct option known[] = {
-		{"tsv", no_argument, NULL, 't'},
-		{"quick", no_argument, NULL, 'q'},
-		{"repeat", required_argument, NULL, 'r'},
-		{"own", no_argument, NULL, 'o'},
-		{"strict", no_argument, NULL, 's'},
-		{"burst", required_argument, NULL, 'b'},
-		{"lap", required_argument, NULL, 'l'},
-		{"memory", required_argument, NULL, 'm'},
-		{"software-checksum", no_argument, NULL, 'c'},
-		{"help", no_argument, NULL, 'h'},
-		{0},
+		{"tsv", no_argument, NULL, 't'},          {"quick", no_argument, NULL, 'q'},
+		{"repeat", required_argument, NULL, 'r'}, {"own", no_argument, NULL, 'o'},
+		{"strict", no_argument, NULL, 's'},       {"burst", required_argument, NULL, 'b'},
+		{"lap", required_argument, NULL, 'l'},    {"memory", required_argument, NULL, 'm'},
+		{"small-pages", no_argument, NULL, 'p'},  {"software-checksum", no_argument, NULL, 'c'},
+		{"help", no_argument, NULL, 'h'},         {0},
 	};
 	int option;
 

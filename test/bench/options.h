@@ -32,6 +32,7 @@ struct fm_bench_options {
 	uint32_t repeat;
 	uint32_t memory_mb; /* 0: what the lines need */
 	bool tsv;
+	bool small_pages;
 	bool own; /* fragmend only */
 	bool strict;
 };

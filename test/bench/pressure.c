@@ -218,7 +218,7 @@ int main(int argc, char **argv)
 
 	read_options(argc, argv, &choice);
 	fm_bench_eal(EAL_MB);
-	socket = fm_bench_memory((uint64_t)(choice.scale == FM_SCENARIO_FULL ? FULL_MB : QUICK_MB) << 20);
+	socket = fm_bench_memory((uint64_t)(choice.scale == FM_SCENARIO_FULL ? FULL_MB : QUICK_MB) << 20, true);
 	table.tsv = choice.tsv;
 	fm_pressure_head(&table);
 	for (const struct fm_scenario *s = fm_scenario_table; s->name != NULL; s++)

@@ -422,7 +422,7 @@ int main(int argc, char **argv)
 	}
 	fm_bench_eal(EAL_MB);
 	cell.datagrams = FM_BENCH_MANY;
-	socket = fm_bench_memory(fm_bench_bytes(&cell, &how));
+	socket = fm_bench_memory(fm_bench_bytes(&cell, &how), true);
 	fm_bench_report_head(&report);
 	for (cell.family = 4; cell.family <= 6; cell.family += 2)
 		for (unsigned int i = 0; i < RTE_DIM(datagrams); i++) {
