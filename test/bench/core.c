@@ -14,6 +14,8 @@
  * ring, so its lines have long left the near caches, and the card writes frames into the last-level cache at best.
  * With `--lap 1024` all frames come from a near cache whatever the number of datagrams: what the tables alone cost.
  *
+ * Cycles are medians of the repetitions, ratios medians of the repetitions' ratios.
+ *
  * Payload is never touched. A lap is timed in slices of 1,024 frames; slices in which the kernel ran another thread on
  * this CPU are left out. One lcore, a real mempool with its cache, its mbufs in random order as after hours of use, the
  * same order for all.
@@ -44,6 +46,7 @@ struct line {
 	uint32_t repeat;
 	double cycles[FM_BENCH_ENGINES][FM_BENCH_REPEAT_MAX];
 	double median[FM_BENCH_ENGINES]; /* 0: the engine cannot do it, or was not asked */
+	double to_floor[FM_BENCH_ENGINES], to_peer[FM_BENCH_ENGINES];
 };
 
 /* What fragmend's cycles may be, in percent; 0: there is no target. */
@@ -86,18 +89,17 @@ static struct target target_of(const struct fm_bench_cell *cell)
 
 /* --- printing --- */
 
-static bool within(double cycles, double to, uint32_t percent)
+static bool within(double ratio, uint32_t percent)
 {
-	return percent == 0 || to <= 0 || cycles * PERCENT <= to * percent;
+	return percent == 0 || ratio * PERCENT <= percent;
 }
 
 static bool met(const struct line *line)
 {
 	const struct target target = target_of(&line->cell);
-	const double own = line->median[FM_BENCH_FRAGMEND];
 
-	return within(own, line->median[FM_BENCH_PEER], target.peer) &&
-	       within(own, line->median[FM_BENCH_FLOOR], target.floor);
+	return within(line->to_peer[FM_BENCH_FRAGMEND], target.peer) &&
+	       within(line->to_floor[FM_BENCH_FRAGMEND], target.floor);
 }
 
 static bool has_target(const struct line *line)
@@ -105,10 +107,10 @@ static bool has_target(const struct line *line)
 	return target_of(&line->cell).peer > 0 && line->median[FM_BENCH_PEER] > 0;
 }
 
-static void ratio(char text[16], double cycles, double to)
+static void ratio_text(char text[16], double ratio)
 {
-	if (cycles > 0 && to > 0)
-		snprintf(text, 16, "%.2f", cycles / to);
+	if (ratio > 0)
+		snprintf(text, 16, "%.2f", ratio);
 	else
 		snprintf(text, 16, "-");
 }
@@ -122,8 +124,8 @@ static void print_rows(const struct line *line)
 
 		if (line->median[e] <= 0)
 			continue;
-		ratio(to_floor, line->median[e], line->median[FM_BENCH_FLOOR]);
-		ratio(to_peer, line->median[e], line->median[FM_BENCH_PEER]);
+		ratio_text(to_floor, line->to_floor[e]);
+		ratio_text(to_peer, line->to_peer[e]);
 		printf("%s\t%u\t%u\t%s\t%u\t%.1f\t%s\t%s\n", fm_bench_engine[e].name, cell->family, cell->fragments,
 		       fm_bench_order_name[cell->order], cell->datagrams, line->median[e], to_floor, to_peer);
 	}
@@ -136,8 +138,8 @@ static void print_line(const struct line *line)
 	const double *cycles = line->median;
 	char to_floor[16], to_peer[16], peer[16] = "-", wanted[40] = "";
 
-	ratio(to_floor, cycles[FM_BENCH_FRAGMEND], cycles[FM_BENCH_FLOOR]);
-	ratio(to_peer, cycles[FM_BENCH_FRAGMEND], cycles[FM_BENCH_PEER]);
+	ratio_text(to_floor, line->to_floor[FM_BENCH_FRAGMEND]);
+	ratio_text(to_peer, line->to_peer[FM_BENCH_FRAGMEND]);
 	if (cycles[FM_BENCH_PEER] > 0)
 		snprintf(peer, sizeof(peer), "%.0f", cycles[FM_BENCH_PEER]);
 	if (has_target(line) && target.floor > 0)
@@ -214,6 +216,17 @@ static void take_memory(struct fm_bench_options *options, const struct line *lin
 	options->how.socket = fm_bench_memory(bytes, !options->small_pages);
 }
 
+static void summarise(struct line *line)
+{
+	for (int e = 0; e < FM_BENCH_ENGINES; e++) {
+		const double *cycles = line->cycles[e];
+
+		line->median[e] = fm_bench_median(cycles, line->repeat);
+		line->to_floor[e] = fm_bench_median_ratio(cycles, line->cycles[FM_BENCH_FLOOR], line->repeat);
+		line->to_peer[e] = fm_bench_median_ratio(cycles, line->cycles[FM_BENCH_PEER], line->repeat);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	struct fm_bench_options options;
@@ -231,8 +244,7 @@ int main(int argc, char **argv)
 		repeat(&options, lines, n, i);
 	}
 	for (uint32_t i = 0; i < n; i++)
-		for (int e = 0; e < FM_BENCH_ENGINES; e++)
-			lines[i].median[e] = fm_bench_median(lines[i].cycles[e], lines[i].repeat);
+		summarise(&lines[i]);
 	missed = print_table(&options, lines, n);
 	free(lines);
 	rte_eal_cleanup();

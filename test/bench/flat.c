@@ -198,14 +198,14 @@ static void print_rows(struct rows *rows, struct fm_bench_report *report)
 			.datagrams = row->cell.datagrams,
 			.value = fm_bench_median(row->own, row->repeat),
 			.unit = "cycles",
-			.floor = fm_bench_median(row->floor, row->repeat),
+			.floor = fm_bench_median_ratio(row->own, row->floor, row->repeat),
 			.target = row->target,
 		};
 
 		if (row->base != NO_ROW) {
-			struct row *base = &rows->row[row->base];
+			const struct row *base = &rows->row[row->base];
 
-			line.base = fm_bench_median(base->own, base->repeat);
+			line.ratio = fm_bench_median_ratio(row->own, base->own, RTE_MIN(row->repeat, base->repeat));
 		}
 		snprintf(line.what, sizeof(line.what), "%u of %u bytes %s, bursts of %u", row->cell.fragments,
 			 row->cell.payload, fm_bench_order_name[row->cell.order], row->burst);
@@ -217,7 +217,7 @@ static void print_full(const struct fm_bench_how *how, enum fm_bench_stream stre
 		       struct fm_bench_report *report)
 {
 	static const char *const name[] = {"one of three never completes", "none completes"};
-	double cycles[2][REPEAT], median[2];
+	double cycles[2][REPEAT];
 	struct fm_bench_full_result result[2];
 
 	for (uint32_t i = 0; i < repeat; i++)
@@ -230,8 +230,8 @@ static void print_full(const struct fm_bench_how *how, enum fm_bench_stream stre
 	for (int full = 0; full < 2; full++) {
 		struct fm_bench_row line = {.group = "full", .family = family, .unit = "cycles"};
 
-		line.value = median[full] = fm_bench_median(cycles[full], repeat);
-		line.base = full ? median[0] : 0;
+		line.value = fm_bench_median(cycles[full], repeat);
+		line.ratio = full ? fm_bench_median_ratio(cycles[1], cycles[0], repeat) : 0;
 		line.target = full ? 1.3 : 0;
 		snprintf(line.what, sizeof(line.what), "%s, %s", name[stream], full ? "full" : "half full");
 		fm_bench_report_row(report, &line);

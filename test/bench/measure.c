@@ -248,8 +248,23 @@ static int compare_doubles(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-double fm_bench_median(double *values, uint32_t n)
+double fm_bench_median(const double *values, uint32_t n)
 {
-	qsort(values, n, sizeof(*values), compare_doubles);
-	return n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
+	double sorted[FM_BENCH_SAMPLES_MAX];
+
+	memcpy(sorted, values, n * sizeof(*values));
+	qsort(sorted, n, sizeof(*sorted), compare_doubles);
+	return n % 2 == 1 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
+}
+
+double fm_bench_median_ratio(const double *values, const double *to, uint32_t n)
+{
+	double ratio[FM_BENCH_SAMPLES_MAX];
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (to[i] <= 0)
+			return 0;
+		ratio[i] = values[i] / to[i];
+	}
+	return fm_bench_median(ratio, n);
 }

@@ -12,6 +12,7 @@
 struct rte_mempool;
 
 enum {
+	FM_BENCH_SAMPLES_MAX = 101,
 	FM_BENCH_LAP_MIN = 1024,
 	FM_BENCH_SLICE = 1024, /* frames that are timed together: few enough to be left alone by the kernel, mostly */
 };
@@ -30,8 +31,13 @@ double fm_bench_measure(const struct fm_bench_cell *cell, const struct fm_bench_
 uint64_t fm_bench_bytes(const struct fm_bench_cell *cell, const struct fm_bench_how *how);
 /* How often an engine has lost a datagram or an mbuf so far: what it took is worth nothing then. */
 unsigned int fm_bench_faults(void);
-/* Sorts the values. */
-double fm_bench_median(double *values, uint32_t n);
+/* n: 1..FM_BENCH_SAMPLES_MAX */
+double fm_bench_median(const double *values, uint32_t n);
+/*
+ * Median of value[i] / to[i]: what is measured one after the other is compared, as a shared machine is quick in one
+ * minute and slow in the next. 0 where a `to` is 0.
+ */
+double fm_bench_median_ratio(const double *values, const double *to, uint32_t n);
 /* Ends the program where `condition` is 0: there is no memory for `what`. */
 void fm_bench_must(int condition, const char *what);
 

@@ -10,7 +10,7 @@
 #include "traffic.h"
 
 enum {
-	FM_BENCH_REPEAT_MAX = 101,
+	FM_BENCH_REPEAT_MAX = FM_BENCH_SAMPLES_MAX,
 	FM_BENCH_VALUES_MAX = 8,
 	FM_BENCH_LINES_MAX = 8 * 8 * 8 * 2,
 	/* Values of the `datagrams` column that the targets speak of. */

@@ -27,7 +27,7 @@ void fm_bench_report_row(struct fm_bench_report *report, const struct fm_bench_r
 	const char *verdict = "-";
 
 	if (row->target > 0) {
-		const bool met = row->value <= row->target * (row->base > 0 ? row->base : 1);
+		const bool met = (row->ratio > 0 ? row->ratio : row->value) <= row->target;
 
 		report->targets++;
 		report->met += met;
@@ -35,8 +35,8 @@ void fm_bench_report_row(struct fm_bench_report *report, const struct fm_bench_r
 	}
 	optional(family, "%.0f", row->family);
 	optional(datagrams, "%.0f", row->datagrams);
-	optional(floor, "%.2f", row->floor > 0 ? row->value / row->floor : 0);
-	optional(ratio, "%.2f", row->base > 0 ? row->value / row->base : 0);
+	optional(floor, "%.2f", row->floor);
+	optional(ratio, "%.2f", row->ratio);
 	optional(target, "%.1f", row->target);
 	printf(report->tsv ? "%s\t%s\t%s\t%s\t%.1f\t%s\t%s\t%s\t%s\t%s\n"
 			   : "%-8s  %-40s  %6s  %9s  %8.1f  %-8s  %6s  %6s  %6s  %s\n",

@@ -15,9 +15,9 @@ struct fm_bench_row {
 	uint32_t datagrams; /* under way; 0: none */
 	double value;
 	const char *unit;
-	double floor;  /* what the floor takes in the same setting; 0: not measured */
-	double base;   /* value of the row that this one is compared with; 0: none */
-	double target; /* value may be so many times that of base, or, without one, so much; 0: any */
+	double floor;  /* times the floor in the same setting; 0: not measured */
+	double ratio;  /* times the row that this one is compared with; 0: none */
+	double target; /* what the ratio, or without one the value, may be at most; 0: anything */
 };
 
 struct fm_bench_report {

@@ -346,7 +346,7 @@ static void print_part(struct fm_bench_report *report, const struct fm_bench_cel
 		.datagrams = cell->datagrams,
 		.value = cycles,
 		.unit = "cycles",
-		.floor = floor,
+		.floor = cycles / floor,
 	};
 
 	snprintf(row.what, sizeof(row.what), "%s", what);
