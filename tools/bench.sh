@@ -9,6 +9,7 @@
 #	tools/bench.sh --update		store the result as the baseline of this kind of machine
 #	tools/bench.sh --strict		exit 1 where something got slower; else the report is all there is
 #	tools/bench.sh --table FILE	print a result as Markdown, and nothing else
+#	tools/bench.sh --fill PAGE	put the last result's tables between the marks of a page, and nothing else
 #	tools/bench.sh --meson "-Dbuildtype=release -Db_ndebug=true"	other options to build with
 #
 # It builds as everybody does who says "meson setup" and no more: -O2 -g, assertions on. What is compared is explained
@@ -27,6 +28,7 @@ while [ $# -gt 0 ]; do
 	--output) output=${2:?--output needs a file}; shift ;;
 	--meson) meson_options=${2?--meson needs options}; shift ;;
 	--table) exec tools/bench-compare --table "${2:?--table needs a file}" ;;
+	--fill) exec tools/bench-compare --fill "$output" "${2:?--fill needs a page}" ;;
 	*) echo "bench.sh: unknown option $1; its head lists them" >&2; exit 2 ;;
 	esac
 	shift

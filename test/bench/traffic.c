@@ -141,7 +141,7 @@ static void write_ipv4(const struct fm_bench_cell *cell, uint64_t datagram, uint
 		.time_to_live = 64,
 		.next_proto_id = IPPROTO_UDP,
 		.src_addr = rte_cpu_to_be_32(source_of(cell, datagram)),
-		.dst_addr = rte_cpu_to_be_32(RTE_IPV4(198, 18, cell->network, 1)),
+		.dst_addr = rte_cpu_to_be_32(RTE_IPV4(198U, 18, cell->network, 1)),
 	};
 	frame->ip.hdr_checksum = rte_ipv4_cksum(&frame->ip);
 }
