@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* rdline_new(), rdline_free() and rdline_get_opaque() are experimental in DPDK 22.11. */
-#define ALLOW_EXPERIMENTAL_API
+#define FM_DPDK_LINE_EDITOR
+#include "fm_dpdk.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmdline_rdline.h>
 
 #include "command.h"
 #include "line.h"

@@ -14,7 +14,7 @@
 struct frame {
 	struct rte_ether_hdr ether;
 	struct rte_ipv4_hdr ip;
-} __rte_packed __rte_aligned(2);
+} __attribute__((__packed__)) __rte_aligned(2);
 static_assert(sizeof(struct frame) == FM_SCENARIO_HEADERS, "the headers of a frame");
 
 void fm_scenario_headers(const struct fm_scenario_fragment *f, uint8_t *bytes)

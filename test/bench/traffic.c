@@ -20,7 +20,7 @@ enum {
 struct ipv4_frame {
 	struct rte_ether_hdr ether;
 	struct rte_ipv4_hdr ip;
-} __rte_packed __rte_aligned(2);
+} __attribute__((__packed__)) __rte_aligned(2);
 
 struct ipv6_frame {
 	struct rte_ether_hdr ether;
@@ -30,7 +30,7 @@ struct ipv6_frame {
 		rte_be16_t field;
 		rte_be32_t id;
 	} fragment;
-} __rte_packed __rte_aligned(2);
+} __attribute__((__packed__)) __rte_aligned(2);
 
 static bool is_train(enum fm_bench_order order)
 {
