@@ -25,6 +25,19 @@ static void print_link(FILE *out, const struct fm_port_view *view)
 	fputc('\n', out);
 }
 
+static void print_rss(FILE *out, const struct fm_port_view *view)
+{
+	char text[160] = "not in use";
+
+	if (view->no_rss != NULL)
+		snprintf(text, sizeof(text), "off: the port %s", view->no_rss);
+	else if (view->rss)
+		snprintf(text, sizeof(text), "on, %s",
+			 view->rss_symmetric ? "both directions by one queue" : "each direction by a queue of its own");
+	fprintf(out, "  RSS on addresses   ");
+	fm_print_wrapped(out, text, 21, 21);
+}
+
 static void print_info(FILE *out, const struct fm_port_view *view)
 {
 	const uint8_t *mac = view->mac;
@@ -45,7 +58,7 @@ static void print_info(FILE *out, const struct fm_port_view *view)
 	fprintf(out, "  TX segments        up to %u a frame%s\n", view->max_segs,
 		view->max_segs == 1 ? " (datagrams are linearised)" : "");
 	fprintf(out, "  promiscuous        %s\n", on_off(view->promiscuous));
-	fprintf(out, "  RSS on addresses   %s\n", on_off(view->rss));
+	print_rss(out, view);
 	fprintf(out, "  RX IP checksum     by %s\n", view->checksum_offload ? "hardware" : "software");
 	if (view->write_path != NULL)
 		fprintf(out, "  output to file     %s\n", view->write_path);

@@ -268,6 +268,8 @@ void fm_door_port(uint16_t index, struct fm_port_view *view)
 	view->max_segs = port->limits.chain_max_segs;
 	view->promiscuous = port->promiscuous;
 	view->rss = plan->n_workers > 1;
+	view->rss_symmetric = port->symmetric;
+	view->no_rss = port->no_rss;
 	view->checksum_offload = port->checksum_offload;
 	view->write_path = fm_engine.config->write_path[port->id];
 	view_link(port, view);

@@ -50,6 +50,8 @@ struct fm_port_view {
 	uint16_t nb_rxq, nb_txq, nb_rxd, nb_txd;
 	uint16_t max_segs;		/* segments a frame may have on its way out; 1: linear only */
 	bool promiscuous, rss, checksum_offload;
+	bool rss_symmetric;		/* both directions of a pair of addresses come by one queue */
+	const char *no_rss;		/* why it cannot spread by addresses, the end of a sentence; NULL: it can */
 	const char *write_path;		/* NULL: none */
 	/* From rte_eth_stats. */
 	uint64_t rx_packets, tx_packets, rx_bytes, tx_bytes, rx_missed, rx_errors, tx_errors, rx_nombuf;

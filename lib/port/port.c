@@ -5,7 +5,7 @@
 #include "fail.h"
 #include "netdev.h"
 #include "port.h"
-#include "rss.h"
+#include "rss_port.h"
 
 static int configure(struct fm_port *port, const struct fm_plan_port *plan, char *err, size_t err_len)
 {
@@ -20,10 +20,8 @@ static int configure(struct fm_port *port, const struct fm_plan_port *plan, char
 	if (fm_engine.timestamp_offset >= 0)
 		conf.rxmode.offloads |= port->info.rx_offload_capa & RTE_ETH_RX_OFFLOAD_TIMESTAMP;
 	conf.txmode.offloads = port->info.tx_offload_capa & RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
-	if (plan->n_workers > 1) {
-		conf.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
-		conf.rx_adv_conf.rss_conf.rss_hf = port->info.flow_type_rss_offloads & FM_RSS_ADDRESSES;
-	}
+	if (plan->n_workers > 1)
+		fm_rss_ask(port, &conf);
 	ret = rte_eth_dev_configure(port->id, plan->nb_rxq, plan->nb_txq, &conf);
 	if (ret != 0)
 		return fm_fail(err, err_len, ret, "port %u (%s): cannot be configured with %u RX and %u TX queues: %s",
@@ -48,21 +46,6 @@ static int set_up_queues(struct fm_port *port, const struct fm_plan_port *plan, 
 			return fm_fail(err, err_len, ret, "port %u (%s): TX queue %u with %u descriptors: %s", port->id,
 				       port->name, q, port->nb_txd, strerror(-ret));
 	}
-	return 0;
-}
-
-/* A driver may widen the hash it was asked for; fragments and whole packets of a datagram's flow would then part. */
-static int check_hash(const struct fm_port *port, const struct fm_plan_port *plan, char *err, size_t err_len)
-{
-	struct rte_eth_rss_conf conf = { 0 };
-
-	if (plan->n_workers < 2 || rte_eth_dev_rss_hash_conf_get(port->id, &conf) != 0)
-		return 0;
-	if ((conf.rss_hf & ~FM_RSS_ADDRESSES) != 0)
-		return fm_fail(err, err_len, -EINVAL,
-			       "port %u (%s): spreads its frames by more than addresses (RSS 0x%" PRIx64
-			       "), so fragments of a datagram would reach several workers; give --rxq 1", port->id,
-			       port->name, conf.rss_hf);
 	return 0;
 }
 
@@ -95,7 +78,7 @@ int fm_port_open(struct fm_port *port, const struct fm_plan_port *plan, char *er
 			       strerror(-ret));
 	port->started = true;
 	go_promiscuous(port, was);
-	return check_hash(port, plan, err, err_len);
+	return plan->n_workers > 1 ? fm_rss_settle(port, plan->nb_rxq, err, err_len) : 0;
 }
 
 void fm_port_close(struct fm_port *port)

@@ -51,7 +51,8 @@ int fm_port_probe(struct fm_port *port, uint16_t id, char *err, size_t err_len)
 	port->kernel_ifindex = port->info.if_index != 0 ? port->info.if_index : pcap_tx_interface(port);
 	if (port->kernel_ifindex != 0)
 		port->kernel_mtu = fm_netdev_mtu(port->kernel_ifindex);
-	port->by_address = !port->driver->mixed_hash && fm_rss_by_address(port->info.flow_type_rss_offloads);
+	port->no_rss = fm_rss_refusal(port->info.flow_type_rss_offloads, port->driver->mixed_hash);
+	port->by_address = port->no_rss == NULL;
 	if (port->driver->warning != NULL)
 		FM_LOG(WARNING, "port %u (%s): %s\n", id, port->driver->name, port->driver->warning);
 	return 0;

@@ -52,6 +52,8 @@ struct fm_port {
 	uint16_t nb_rxd, nb_txd;
 	struct fm_limits limits;
 	bool by_address, scatter, checksum_offload, promiscuous;
+	bool symmetric;			/* its hash takes both directions of a pair of addresses to one queue */
+	const char *no_rss;		/* why not by_address: the end of a sentence about the port; NULL: it is */
 	struct rte_mempool *pool;	/* what the port receives into */
 	struct rte_mempool *large;	/* for what leaves in one segment longer than an mbuf; NULL: nothing */
 	struct fm_sink *sink;		/* capture file in place of the TX queue; NULL: none */

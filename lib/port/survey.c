@@ -151,10 +151,11 @@ static void tell_plan(void)
 
 		if (fm_engine_workers() > 1 && p->n_workers == 1)
 			FM_LOG(NOTICE,
-			       "port %u (%s): cannot spread frames by address over queues, so worker %u polls all of "
-			       "it (%u RX queue%s)\n",
-			       p->id, fm_engine.port[i].name, fm_plan_worker(&fm_engine.plan, i, 0), p->nb_rxq,
-			       p->nb_rxq == 1 ? "" : "s");
+			       "port %u (%s): %s, so worker %u polls all of it (%u RX queue%s)\n",
+			       p->id, fm_engine.port[i].name,
+			       fm_engine.port[i].no_rss != NULL ? fm_engine.port[i].no_rss :
+			       p->nb_rxq == 1 ? "uses one RX queue" : "has one way out",
+			       fm_plan_worker(&fm_engine.plan, i, 0), p->nb_rxq, p->nb_rxq == 1 ? "" : "s");
 	}
 	if (fm_engine.budget.share < fm_engine.config->settings.max_fragments)
 		FM_LOG(WARNING, "budget: %u mbufs per worker cannot hold one datagram of %u fragments\n",

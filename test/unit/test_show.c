@@ -39,6 +39,7 @@ static void width(void **state)
 		fake_door.stats[w].tx_backlog_mbufs = 1 << 24;
 		fake_door.worker[w].budget_mbufs = 1 << 24;
 	}
+	fake_door.port[1].no_rss = "hashes fragments by addresses alone, but not what is no fragment";
 	fake_door.port[0].rx_packets = 4000000000000;
 	fake_door.port[0].rx_bytes = 400000000000000000;
 	fake_door.views[0] = 1;
@@ -286,6 +287,21 @@ static void ports(void **state)
 	assert_non_null(strstr(f->text, "rx no mbuf 42,"));
 }
 
+static void rss(void **state)
+{
+	struct shell_fixture *f = *state;
+
+	fake_door.port[0].rss_symmetric = true;
+	assert_int_equal(shell_run(f, "show port info all"), 0);
+	assert_non_null(strstr(f->text, "  RSS on addresses   on, both directions by one queue\n"));
+	assert_non_null(strstr(f->text, "  RSS on addresses   on, each direction by a queue of its own\n"));
+	fake_door.port[0].rss = false;
+	fake_door.port[1].no_rss = "offers no RSS";
+	assert_int_equal(shell_run(f, "show port info all"), 0);
+	assert_non_null(strstr(f->text, "  RSS on addresses   not in use\n"));
+	assert_non_null(strstr(f->text, "  RSS on addresses   off: the port offers no RSS\n"));
+}
+
 static void worker(void **state)
 {
 	struct shell_fixture *f = *state;
@@ -316,6 +332,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(sources, shell_setup, shell_teardown),
 		cmocka_unit_test_setup_teardown(source_of_a_single_address, shell_setup, shell_teardown),
 		cmocka_unit_test_setup_teardown(ports, shell_setup, shell_teardown),
+		cmocka_unit_test_setup_teardown(rss, shell_setup, shell_teardown),
 		cmocka_unit_test_setup_teardown(worker, shell_setup, shell_teardown),
 	};
 
