@@ -25,6 +25,7 @@ int fm_do_version(struct fm_shell *shell, const struct fm_args *args);
 int fm_do_show_port(struct fm_shell *shell, const struct fm_args *args);
 int fm_do_show_config(struct fm_shell *shell, const struct fm_args *args);
 int fm_do_show_budget(struct fm_shell *shell, const struct fm_args *args);
+int fm_do_show_numa(struct fm_shell *shell, const struct fm_args *args);
 int fm_do_show_lcores(struct fm_shell *shell, const struct fm_args *args);
 int fm_do_show_stats(struct fm_shell *shell, const struct fm_args *args);
 int fm_do_show_drops(struct fm_shell *shell, const struct fm_args *args);

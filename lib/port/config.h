@@ -17,6 +17,9 @@ enum {
 	FM_MTU_MIN = 68,			/* RFC 791 */
 	FM_MTU_MAX = 65575,			/* the longest IP packet without jumbo payload: IPv6 */
 	FM_SENTENCE_LEN = 768,			/* bytes that hold any error sentence */
+	FM_NODES_MAX = 32,			/* NUMA nodes */
+	FM_NODE_TEXT_LEN = 160,			/* bytes of a list of CPUs or lcores; longer ones are cut */
+	FM_PLACE_TEXT_LEN = 512,		/* bytes of what is said of a worker's place; longer is cut */
 };
 
 /* mbufs in each port's pool, unless told otherwise: 2^n - 1, which is what a ring of 2^n holds. A text in the help. */
@@ -31,6 +34,14 @@ enum fm_output_mode {
 enum fm_topology {
 	FM_TOPOLOGY_PAIRED,		/* 0 and 1, 2 and 3, ... */
 	FM_TOPOLOGY_LOOP,		/* each port back to itself */
+};
+
+/* Of a worker's place. */
+enum fm_verdict {
+	FM_VERDICT_IDLE,		/* it polls nothing */
+	FM_VERDICT_UNKNOWN,		/* its lcore may run on several nodes */
+	FM_VERDICT_LOCAL,		/* all that it uses is on its lcore's node */
+	FM_VERDICT_REMOTE,
 };
 
 enum fm_clock { FM_CLOCK_TSC, FM_CLOCK_RX_TIMESTAMP };

@@ -77,6 +77,34 @@ struct fm_check_view {
 	bool fragments_ok, frames_ok, mbufs_ok;
 };
 
+/* NUMA nodes; -1: none, or unknown. */
+struct fm_numa_view {
+	bool numa;			/* the kernel tells nodes apart */
+	bool placed;			/* memory goes to the nodes of ports and lcores (--numa) */
+	uint16_t n_nodes;
+	struct fm_node_view {
+		int id;
+		char cpus[FM_NODE_TEXT_LEN], lcores[FM_NODE_TEXT_LEN];	/* "0-7 16-23"; "": none */
+		uint64_t total_bytes, free_bytes;		/* the kernel's; 0: it does not tell */
+		uint64_t heap_bytes, heap_free_bytes;		/* what DPDK has of it */
+	} node[FM_NODES_MAX];
+	uint16_t distance[FM_NODES_MAX][FM_NODES_MAX];		/* by index in `node`; 0: unknown */
+};
+
+struct fm_port_place_view {
+	uint16_t id;
+	char name[64];
+	int node, pool_node;
+	int pool_wanted;		/* where the pool was asked for */
+};
+
+struct fm_worker_place_view {
+	uint16_t lcore;
+	int node, table_node;		/* table_node -1: it has no table */
+	enum fm_verdict verdict;
+	char text[FM_PLACE_TEXT_LEN];	/* why, and what would be better: a clause whose subject is the worker */
+};
+
 uint16_t fm_door_workers(void);
 uint16_t fm_door_ports(void);
 
@@ -107,6 +135,9 @@ void fm_door_worker(uint16_t worker, struct fm_worker_view *view);
 /* `index`: 0..fm_door_ports()-1. */
 void fm_door_port(uint16_t index, struct fm_port_view *view);
 void fm_door_budget(uint16_t index, struct fm_budget_view *view);
+void fm_door_numa(struct fm_numa_view *view);
+void fm_door_port_place(uint16_t index, struct fm_port_place_view *view);
+void fm_door_worker_place(uint16_t worker, struct fm_worker_place_view *view);
 /* Clear the ethdev statistics of a port. */
 int fm_door_clear_port(uint16_t index, char *err, size_t err_len);
 

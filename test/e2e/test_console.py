@@ -13,7 +13,7 @@ class Console(BumpTest):
 
     def test_every_command_answers(self):
         for line in ('help', 'help set', 'version', 'show port info all', 'show port stats 0', 'show config',
-                     'show budget', 'show lcores', 'show reassembly stats', 'show reassembly drops',
+                     'show budget', 'show lcores', 'show numa', 'show reassembly stats', 'show reassembly drops',
                      'show reassembly datagrams', 'show reassembly datagrams top 3', 'show reassembly sources',
                      'show reassembly sources top 3', 'show check'):
             with self.subTest(line=line):

@@ -134,6 +134,21 @@ void fm_door_budget(uint16_t index, struct fm_budget_view *view)
 	*view = fake_door.budget[index];
 }
 
+void fm_door_numa(struct fm_numa_view *view)
+{
+	*view = fake_door.numa;
+}
+
+void fm_door_port_place(uint16_t index, struct fm_port_place_view *view)
+{
+	*view = fake_door.port_place[index];
+}
+
+void fm_door_worker_place(uint16_t worker, struct fm_worker_place_view *view)
+{
+	*view = fake_door.worker_place[worker];
+}
+
 int fm_door_clear_port(uint16_t index, char *err, size_t err_len)
 {
 	fake_door.cleared[index]++;

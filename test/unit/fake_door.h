@@ -24,6 +24,9 @@ struct fake_door {
 	uint32_t views[FAKE_WORKERS_MAX];
 	struct fm_source_view source[FAKE_WORKERS_MAX][FAKE_VIEWS_MAX];
 	uint32_t sources[FAKE_WORKERS_MAX];
+	struct fm_numa_view numa;
+	struct fm_port_place_view port_place[FAKE_PORTS_MAX];
+	struct fm_worker_place_view worker_place[FAKE_WORKERS_MAX];
 	struct fm_check_view check;
 	unsigned int check_moves;	/* so many looks find the fragments on the move */
 	/* What fails from now on, with which error; 0: nothing. */

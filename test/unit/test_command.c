@@ -142,7 +142,8 @@ static void sentences(void **state)
 		  "unknown command \"frobnicate\", possible are start, stop, flush, show, set, clear, help, load, "
 		  "save, version or quit" },
 		{ "show prot info 0",
-		  "\"prot\" cannot follow \"show\", possible are port, config, budget, lcores, reassembly or check" },
+		  "\"prot\" cannot follow \"show\", possible are port, config, budget, lcores, numa, reassembly or "
+		  "check" },
 		{ "show port", "\"show port\" is not complete, it goes on with info or stats" },
 		{ "show port info", "\"show port info\" is not complete, it goes on with all or PORT (0, 1)" },
 		{ "show port info 2", "\"2\" cannot follow \"show port info\", possible are all or PORT (0, 1)" },
@@ -218,7 +219,7 @@ static void completion(void **state)
 	complete("", "start stop flush show set clear help load save version quit");
 	complete("  s", "start stop show set save");
 	complete("show", "show");
-	complete("show ", "port config budget lcores reassembly check");
+	complete("show ", "port config budget lcores numa reassembly check");
 	complete("show c", "config check");
 	complete("show port info ", "all 0 1");
 	complete("show port info 1", "1");

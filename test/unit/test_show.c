@@ -17,6 +17,31 @@
 #include "shell.h"
 #include "stats.h"
 
+/* Two nodes; the second worker is on the one without ports. */
+static void two_nodes(void)
+{
+	struct fm_numa_view *numa = &fake_door.numa;
+
+	*numa = (struct fm_numa_view){ .numa = true, .placed = true, .n_nodes = 2,
+		.distance = { { 10, 21 }, { 21, 10 } },
+		.node = {
+			{ .id = 0, .cpus = "0-7 16-23", .lcores = "0 1", .total_bytes = 64000ULL << 20,
+			  .free_bytes = 1234ULL << 20, .heap_bytes = 1024ULL << 20, .heap_free_bytes = 512ULL << 20 },
+			{ .id = 2, .cpus = "", .total_bytes = 1ULL << 50, .free_bytes = 1ULL << 50 },
+		},
+	};
+	for (unsigned int i = 0; i < 2; i++) {
+		fake_door.port_place[i] = (struct fm_port_place_view){ .id = (uint16_t)i, .name = "net_fake" };
+		fake_door.worker_place[i] = (struct fm_worker_place_view){ .lcore = (uint16_t)(i + 1),
+			.verdict = FM_VERDICT_LOCAL, .text = "uses nothing of another node" };
+	}
+	fake_door.port_place[1].node = -1;
+	fake_door.port_place[1].pool_wanted = 2;
+	fake_door.worker_place[1] = (struct fm_worker_place_view){ .lcore = 2, .node = 2, .table_node = 2,
+		.verdict = FM_VERDICT_REMOTE,
+		.text = "uses port 0 on node 0 (distance 21); nearer lcores: 0,1 (distance 10)" };
+}
+
 /* Every table fits a terminal of 80 columns, with numbers as large as they may get in a year at 100 Gbit/s. */
 static void width(void **state)
 {
@@ -24,7 +49,7 @@ static void width(void **state)
 		"help", "help show", "help set", "help reassembly", "help overlap", "version", "show port info all",
 		"show port stats all", "show config", "show budget", "show lcores", "show reassembly stats",
 		"show reassembly stats lcore 2", "show reassembly drops", "show reassembly datagrams",
-		"show reassembly sources", "show check",
+		"show reassembly sources", "show check", "show numa",
 	};
 	struct shell_fixture *f = *state;
 	uint64_t *member = (uint64_t *)fake_door.stats;
@@ -38,6 +63,15 @@ static void width(void **state)
 		fake_door.stats[w].reass.held_mbufs = 1 << 24;
 		fake_door.stats[w].tx_backlog_mbufs = 1 << 24;
 		fake_door.worker[w].budget_mbufs = 1 << 24;
+	}
+	two_nodes();
+	fake_door.numa.n_nodes = FM_NODES_MAX;
+	for (unsigned int i = 0; i < FM_NODES_MAX; i++) {
+		fake_door.numa.node[i] = fake_door.numa.node[1];
+		for (unsigned int c = 0; c + 8 < FM_NODE_TEXT_LEN; c += 7)
+			strcat(fake_door.numa.node[i].cpus, " 64-660");
+		for (unsigned int j = 0; j < FM_NODES_MAX; j++)
+			fake_door.numa.distance[i][j] = 255;
 	}
 	fake_door.port[1].no_rss = "hashes fragments by addresses alone, but not what is no fragment";
 	fake_door.port[0].rx_packets = 4000000000000;
@@ -302,6 +336,48 @@ static void rss(void **state)
 	assert_non_null(strstr(f->text, "  RSS on addresses   off: the port offers no RSS\n"));
 }
 
+static void numa(void **state)
+{
+	struct shell_fixture *f = *state;
+
+	two_nodes();
+	assert_int_equal(shell_run(f, "show numa"), 0);
+	assert_string_equal(f->text,
+		"node         memory MiB         free    of DPDK MiB         free\n"
+		"0                 64000         1234           1024          512\n"
+		"  CPUs     0-7 16-23\n"
+		"  lcores   0 1\n"
+		"2            1073741824   1073741824              0            0\n"
+		"  CPUs     none\n"
+		"  lcores   none\n"
+		"\nDistances, to each node as listed above (10: to itself)\n"
+		"  from 0   10 21\n"
+		"  from 2   21 10\n"
+		"\nMemory goes to the nodes of ports and lcores.\n\n"
+		"Port 0: net_fake\n"
+		"  port on node 0, its pool on node 0\n"
+		"Port 1: net_fake\n"
+		"  port on no node, its pool on node 0, which was asked for on node 2\n\n"
+		"Worker 0: lcore 1, node 0; table on node 0\n"
+		"  local    uses nothing of another node\n"
+		"Worker 1: lcore 2, node 2; table on node 2\n"
+		"  REMOTE   uses port 0 on node 0 (distance 21); nearer lcores: 0,1 (distance\n"
+		"           10)\n");
+	fake_door.numa.distance[0][1] = 0;
+	fake_door.numa.placed = false;
+	fake_door.worker_place[0].verdict = FM_VERDICT_UNKNOWN;
+	fake_door.worker_place[0].node = fake_door.worker_place[0].table_node = -1;
+	assert_int_equal(shell_run(f, "show numa"), 0);
+	assert_non_null(strstr(f->text, "  from 0   10 ?\n"));
+	assert_non_null(strstr(f->text, "the main lcore's node (--no-numa).\n"));
+	assert_non_null(strstr(f->text, "Worker 0: lcore 1, of several nodes\n  unknown  "));
+	fake_door.numa.numa = false;
+	assert_int_equal(shell_run(f, "show numa"), 0);
+	assert_non_null(strstr(f->text, "The kernel has no NUMA"));
+	assert_null(strstr(f->text, "Distances"));
+	assert_non_null(strstr(f->text, "Worker 1: lcore 2, node 2;"));
+}
+
 static void worker(void **state)
 {
 	struct shell_fixture *f = *state;
@@ -333,6 +409,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(source_of_a_single_address, shell_setup, shell_teardown),
 		cmocka_unit_test_setup_teardown(ports, shell_setup, shell_teardown),
 		cmocka_unit_test_setup_teardown(rss, shell_setup, shell_teardown),
+		cmocka_unit_test_setup_teardown(numa, shell_setup, shell_teardown),
 		cmocka_unit_test_setup_teardown(worker, shell_setup, shell_teardown),
 	};
 
