@@ -11,6 +11,7 @@
 #include "counter.h"
 #include "door.h"
 #include "fail.h"
+#include "fm_numa.h"
 #include "port.h"
 #include "snapshot.h"
 #include "state.h"
@@ -205,7 +206,7 @@ void fm_door_worker(uint16_t worker, struct fm_worker_view *view)
 	memset(view, 0, sizeof(*view));
 	view->id = worker;
 	view->lcore = w->lcore;
-	view->socket = (int)rte_lcore_to_socket_id(w->lcore);
+	view->socket = fm_numa_lcore_node(w->lcore);
 	view->n_queues = w->n_queues;
 	for (uint16_t i = 0; i < w->n_queues; i++) {
 		view->queue[i].port = w->queue[i].port;

@@ -9,6 +9,9 @@
 #include "fm_numa.h"
 #include "state.h"
 
+/* Pools are kept by node. */
+_Static_assert(RTE_MAX_NUMA_NODES >= FM_NODES_MAX, "nodes that DPDK knows");
+
 int fm_numa_lcore_node(unsigned int lcore)
 {
 	const rte_cpuset_t cpus = rte_lcore_cpuset(lcore);

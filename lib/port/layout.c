@@ -3,11 +3,11 @@
 #include <errno.h>
 #include <sys/random.h>
 
-#include <rte_lcore.h>
 #include <rte_malloc.h>
 #include <rte_mbuf.h>
 
 #include "fail.h"
+#include "fm_numa.h"
 #include "fm_split.h"
 #include "sink.h"
 #include "snapshot.h"
@@ -31,7 +31,7 @@ static int no_memory(const struct fm_worker *w, size_t bytes, const char *what, 
 {
 	return fm_fail(err, err_len, -ENOMEM,
 		       "no memory for the %s of worker %u (%zu bytes on node %u); give more (-m, hugepages), or lower "
-		       "--budget or --max-datagrams", what, w->id, bytes, rte_lcore_to_socket_id(w->lcore));
+		       "--budget or --max-datagrams", what, w->id, bytes, fm_numa_lcore_home(w->lcore));
 }
 
 static int make_table(struct fm_worker *w, int socket, char *err, size_t err_len)
@@ -41,7 +41,7 @@ static int make_table(struct fm_worker *w, int socket, char *err, size_t err_len
 
 	params.max_mbufs = fm_engine.budget.share_max;
 	params.max_datagrams = config->max_datagrams != 0 ? config->max_datagrams : fm_engine.budget.share_max;
-	params.header_pool = fm_engine.header_pool[rte_lcore_to_socket_id(w->lcore)];
+	params.header_pool = fm_engine.header_pool[fm_numa_lcore_home(w->lcore)];
 	if (make_secret(config, w->id, params.secret) != 0)
 		return fm_fail(err, err_len, -EIO, "no random secret for the table of worker %u", w->id);
 	w->max_datagrams = params.max_datagrams;
@@ -119,7 +119,7 @@ int fm_worker_make(uint16_t id, char *err, size_t err_len)
 {
 	const struct fm_config *config = fm_engine.config;
 	const uint16_t lcore = fm_engine.lcore[id];
-	const int socket = fm_engine_socket((int)rte_lcore_to_socket_id(lcore));
+	const int socket = (int)fm_numa_lcore_home(lcore);
 	struct fm_worker *w = rte_zmalloc_socket("fm_worker", sizeof(*w), RTE_CACHE_LINE_SIZE, socket);
 	int ret;
 

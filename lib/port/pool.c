@@ -9,6 +9,7 @@
 #include <rte_mempool.h>
 
 #include "fail.h"
+#include "fm_numa.h"
 #include "fm_split.h"
 #include "pool.h"
 #include "port.h"
@@ -243,13 +244,13 @@ int fm_pools_make(char *err, size_t err_len)
 			return -ENOMEM;
 	}
 	for (uint16_t w = 0; w < fm_engine_workers(); w++) {
-		const unsigned int node = rte_lcore_to_socket_id(fm_engine.lcore[w]);
+		const unsigned int node = fm_numa_lcore_home(fm_engine.lcore[w]);
 
 		if (fm_engine.header_pool[node] != NULL)
 			continue;
 		fm_engine.header_pool[node] =
 			make_pool("headers", (int)node, FM_HEADERS_PER_WORKER * fm_engine_workers(), 0,
-				  FM_HEADER_ROOM + RTE_PKTMBUF_HEADROOM, fm_engine_socket((int)node), err, err_len);
+				  FM_HEADER_ROOM + RTE_PKTMBUF_HEADROOM, (int)node, err, err_len);
 		if (fm_engine.header_pool[node] == NULL)
 			return -ENOMEM;
 	}

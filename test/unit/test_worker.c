@@ -10,6 +10,7 @@
 
 #include "bed.h"
 #include "door.h"
+#include "fm_numa.h"
 #include "pool.h"
 #include "port.h"
 #include "snapshot.h"
@@ -29,6 +30,12 @@ bool fm_port_link_up(const struct fm_port *port)
 {
 	(void)port;
 	return true;
+}
+
+int fm_numa_lcore_node(unsigned int lcore)
+{
+	(void)lcore;
+	return 0;
 }
 
 struct hall {
