@@ -57,13 +57,38 @@ static void forget(struct fm_egress *e, uint32_t at)
 	e->waiting_mbufs -= e->slot[at & e->mask].segs;
 }
 
-static void count_sent(struct fm_egress *e, const struct fm_tx_slot *slot)
+/* What left the ring for the port, counted once for all of it. */
+struct sent {
+	uint64_t frames, bytes;
+	uint32_t segs;
+	uint64_t ended;			/* frames and datagrams that ended as `outcome` since it last changed */
+	enum fm_outcome outcome;
+};
+
+static void count_ended(struct fm_egress *e, struct sent *sent)
 {
-	fm_count(&e->counters->frames, 1);
-	fm_count(&e->counters->bytes, slot->bytes);
 	/* The core has counted what it passed. */
-	if (slot->last && slot->outcome != FM_PASSED)
-		fm_count(&e->counters->count[slot->outcome], 1);
+	if (sent->ended != 0 && sent->outcome != FM_PASSED)
+		fm_count(&e->counters->count[sent->outcome], sent->ended);
+	sent->ended = 0;
+}
+
+static void add_sent(struct fm_egress *e, struct sent *sent, const struct fm_tx_slot *slot)
+{
+	if (slot->outcome != sent->outcome) {
+		count_ended(e, sent);
+		sent->outcome = slot->outcome;
+	}
+	sent->frames++;
+	sent->bytes += slot->bytes;
+	sent->segs += slot->segs;
+	sent->ended += slot->last;
+}
+
+static void count_taken(struct fm_egress *e, uint64_t frames, uint64_t bytes)
+{
+	fm_count(&e->counters->frames, frames);
+	fm_count(&e->counters->bytes, bytes);
 }
 
 static void count_frame_dropped(struct fm_egress *e, enum fm_outcome as, enum fm_outcome why)
@@ -107,6 +132,8 @@ static void report_waiting(struct fm_egress *e)
 
 void fm_egress_flush(struct fm_egress *e, uint64_t tsc)
 {
+	struct sent all = { .outcome = FM_PASSED };
+
 	while (e->head != e->tail) {
 		const uint32_t at = e->head & e->mask;
 		uint32_t n = RTE_MIN(e->tail - e->head, (uint32_t)FM_TX_BURST);
@@ -114,19 +141,21 @@ void fm_egress_flush(struct fm_egress *e, uint64_t tsc)
 
 		n = RTE_MIN(n, e->mask + 1 - at);
 		sent = rte_eth_tx_burst(e->port, e->queue, &e->ring[at], (uint16_t)n);
-		for (uint32_t i = 0; i < sent; i++) {
-			count_sent(e, &e->slot[at + i]);
-			forget(e, at + i);
-		}
+		for (uint32_t i = 0; i < sent; i++)
+			add_sent(e, &all, &e->slot[at + i]);
 		e->head += sent;
 		if (sent != 0)
 			e->progress_tsc = tsc;
-		if (sent < n) {
-			if (tsc - e->progress_tsc > e->stuck_tsc)
-				drop_head(e);
+		if (sent < n)
 			break;
-		}
 	}
+	if (all.frames != 0) {
+		count_ended(e, &all);
+		count_taken(e, all.frames, all.bytes);
+		e->waiting_mbufs -= all.segs;
+	}
+	if (e->head != e->tail && tsc - e->progress_tsc > e->stuck_tsc)
+		drop_head(e);
 	report_waiting(e);
 }
 
@@ -211,8 +240,7 @@ static bool write_out(struct fm_egress *e, const struct rte_mbuf *m)
 {
 	if (!fm_sink_write(e->sink, m, e->frame_us))
 		return false;
-	fm_count(&e->counters->frames, 1);
-	fm_count(&e->counters->bytes, m->pkt_len);
+	count_taken(e, 1, m->pkt_len);
 	return true;
 }
 
@@ -243,6 +271,37 @@ void fm_egress_frame(struct fm_egress *e, struct rte_mbuf *m, enum fm_outcome as
 		drop_frame(e, shaped == NULL ? m : shaped, as, FM_TX_FULL_FRAME);
 	else
 		push(e, shaped, as, true, tsc);
+}
+
+/*
+ * Nothing waits and the port takes each of them as it is, so they go straight to it, and only what it leaves is queued.
+ * Which counts for all of them at once: this is the way of nearly everything.
+ */
+static uint16_t send_straight(struct fm_egress *e, struct rte_mbuf **m, uint16_t n, enum fm_outcome as, uint64_t bytes)
+{
+	const uint16_t sent = rte_eth_tx_burst(e->port, e->queue, m, n);
+
+	for (uint16_t i = sent; i < n; i++)
+		bytes -= m[i]->pkt_len;
+	count_taken(e, sent, bytes);
+	if (as != FM_PASSED)
+		fm_count(&e->counters->count[as], sent);
+	return sent;
+}
+
+void fm_egress_frames(struct fm_egress *e, struct rte_mbuf **m, uint16_t n, enum fm_outcome as,
+		      const struct fm_burst_size *size, uint64_t tsc)
+{
+	const struct fm_limits *l = &e->limits;
+	const bool as_they_are = size->longest <= l->frame_max &&
+				 (size->most_segs <= 1 ||
+				  (size->most_segs <= l->chain_max_segs && size->longest <= l->chain_max_bytes));
+	uint16_t sent = 0;
+
+	if (likely(e->head == e->tail && e->sink == NULL && as_they_are && n != 0))
+		sent = send_straight(e, m, n, as, size->bytes);
+	for (uint16_t i = sent; i < n; i++)
+		fm_egress_frame(e, m[i], as, tsc);
 }
 
 static void send_whole(struct fm_egress *e, struct rte_mbuf *m, uint64_t tsc)

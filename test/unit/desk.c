@@ -70,6 +70,20 @@ void desk_frame(struct desk *d, uint8_t number, uint32_t len, uint32_t segment, 
 	fm_egress_frame(&d->e, fm_test_mbuf(d->bed.pool, frame, len, segment), as, now);
 }
 
+void desk_frames(struct desk *d, const struct desk_frame *frames, uint16_t n, enum fm_outcome as, uint64_t now)
+{
+	static uint8_t bytes[BED_FRAME_MAX];
+	struct rte_mbuf *m[FM_BURST_MAX];
+	struct fm_burst_size size;
+
+	for (uint16_t i = 0; i < n; i++) {
+		memset(bytes, frames[i].number, frames[i].len);
+		m[i] = fm_test_mbuf(d->bed.pool, bytes, frames[i].len, frames[i].segment);
+	}
+	size = fm_burst_size(m, n);
+	fm_egress_frames(&d->e, m, n, as, &size, now);
+}
+
 void desk_datagram(struct desk *d, const struct fm_test_frag *frag, uint32_t total, uint32_t step,
 		   enum fm_output_mode mode, uint64_t now)
 {

@@ -46,6 +46,12 @@ int desk_down(void **state);
 
 /* Send a frame of `len` bytes that says its number, in segments of `segment` bytes (0: one). */
 void desk_frame(struct desk *d, uint8_t number, uint32_t len, uint32_t segment, enum fm_outcome as, uint64_t now);
+/* Send frames as one burst. */
+struct desk_frame {
+	uint8_t number;
+	uint32_t len, segment;
+};
+void desk_frames(struct desk *d, const struct desk_frame *frames, uint16_t n, enum fm_outcome as, uint64_t now);
 /* Send a datagram of `total` bytes of payload that came in pieces of `step`. */
 void desk_datagram(struct desk *d, const struct fm_test_frag *frag, uint32_t total, uint32_t step,
 		   enum fm_output_mode mode, uint64_t now);

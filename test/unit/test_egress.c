@@ -201,6 +201,48 @@ static void frames_the_port_cannot_carry(void **state)
 	assert_int_equal(desk_count(d, FM_TOO_BIG_FRAME), 3);
 }
 
+/* One frame of a burst that the port does not take as it is, in each place: the others go as they are, in order. */
+static void odd_one_in_a_burst(void **state)
+{
+	struct desk *d = *state;
+	enum { N = 5 };
+	static const struct { uint32_t len, segment; bool sent; } odd[] = {
+		{ 1519, 0, false },	/* longer than the port carries */
+		{ 900, 200, true },	/* more segments than it takes */
+		{ 802, 401, true },	/* more bytes than it takes in a chain */
+		{ 600, 300, true },	/* a chain it takes */
+	};
+	uint32_t sent = 0, too_big = 0;
+
+	d->e.limits.frame_max = 1518;
+	d->e.limits.chain_max_segs = 2;
+	d->e.limits.chain_max_bytes = 800;
+	for (uint32_t k = 0; k < RTE_DIM(odd); k++) {
+		for (uint32_t place = 0; place < N; place++) {
+			struct desk_frame frames[N];
+
+			for (uint32_t i = 0; i < N; i++)
+				frames[i] = (struct desk_frame){ .number = (uint8_t)i, .len = 60 };
+			frames[place].len = odd[k].len;
+			frames[place].segment = odd[k].segment;
+			desk_frames(d, frames, N, FM_PASSED, 0);
+			fm_egress_flush(&d->e, 0);
+			for (uint32_t i = 0; i < N; i++) {
+				if (i == place && !odd[k].sent)
+					continue;
+				assert_int_equal(d->wire.bytes[sent][0], i);
+				assert_int_equal(d->wire.len[sent], frames[i].len);
+				assert_int_equal(d->wire.segs[sent], frames[i].len == 600 ? 2 : 1);
+				sent++;
+			}
+			too_big += !odd[k].sent;
+			desk_assert_sent(d, sent);
+			assert_int_equal(desk_count(d, FM_TOO_BIG_FRAME), too_big);
+			assert_int_equal(d->counters.passed_dropped, too_big);
+		}
+	}
+}
+
 static void mtu_without_room_for_payload(void **state)
 {
 	struct desk *d = *state;
@@ -227,7 +269,7 @@ static void capture_file(void **state)
 	assert_int_equal(fm_sink_open(&d->e.sink, path, err, sizeof(err)), 0);
 	d->e.limits.mtu = 65575;
 	d->e.frame_us = 1234567890123456;
-	desk_frame(d, 5, 60, 0, FM_BYPASSED, 0);
+	desk_frames(d, &(struct desk_frame){ 5, 60, 0 }, 1, FM_BYPASSED, 0);
 	desk_datagram(d, &frag, 65535, 1448, FM_OUTPUT_WHOLE_ONLY, 0);
 	desk_datagram(d, &frag, 2000, 1000, FM_OUTPUT_REFRAGMENT, 0);
 	assert_int_equal(d->counters.frames, 4);
@@ -280,6 +322,7 @@ int main(void)
 		DESK_TEST(dont_fragment),
 		DESK_TEST(atomic_stays_whole),
 		DESK_TEST(frames_the_port_cannot_carry),
+		DESK_TEST(odd_one_in_a_burst),
 		DESK_TEST(mtu_without_room_for_payload),
 		DESK_TEST(capture_file),
 		DESK_TEST(full_disk),
