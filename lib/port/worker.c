@@ -28,21 +28,27 @@ static void take_settings(struct fm_worker *w, const struct fm_snapshot *snapsho
 		fm_reass_flush(w->reass);
 }
 
-static void bypass(struct fm_worker *w, const struct fm_queue *q, uint16_t n, uint64_t tsc)
+static void bypass(struct fm_worker *w, const struct fm_queue *q, uint16_t n, const struct fm_burst_size *size,
+		   uint64_t tsc)
 {
 	fm_count(&w->counters.bypass_frames, n);
-	for (uint16_t i = 0; i < n; i++)
-		fm_egress_frame(q->egress, w->in[i], FM_BYPASSED, tsc);
+	fm_egress_frames(q->egress, w->in, n, FM_BYPASSED, size, tsc);
 }
 
-static void reassemble(struct fm_worker *w, const struct fm_queue *q, struct rte_mbuf **in, uint16_t n, uint64_t tsc)
+/* `size`: of the `n` frames. */
+static void reassemble(struct fm_worker *w, const struct fm_queue *q, struct rte_mbuf **in, uint16_t n,
+		       const struct fm_burst_size *size, uint64_t tsc)
 {
 	const enum fm_output_mode mode = w->snapshot->settings.output;
-	const struct fm_result *r = &w->result;
+	struct fm_result *r = &w->result;
+	struct fm_burst_size rest;
 
-	fm_reass_burst(w->reass, in, n, q->port, w->now, &w->result);
-	for (uint16_t i = 0; i < r->n_pass; i++)
-		fm_egress_frame(q->egress, r->pass[i], FM_PASSED, tsc);
+	fm_reass_burst(w->reass, in, n, q->port, w->now, r);
+	if (unlikely(r->n_pass != n)) {
+		rest = fm_burst_size(r->pass, r->n_pass);
+		size = &rest;
+	}
+	fm_egress_frames(q->egress, r->pass, r->n_pass, FM_PASSED, size, tsc);
 	for (uint16_t i = 0; i < r->n_done; i++)
 		fm_egress_datagram(q->egress, r->done[i], &r->whole[i], mode, tsc);
 }
@@ -61,6 +67,8 @@ static uint64_t frame_time(const struct rte_mbuf *m)
  */
 static void reassemble_by_frame_time(struct fm_worker *w, const struct fm_queue *q, uint16_t n, uint64_t tsc)
 {
+	struct fm_burst_size size;
+
 	for (uint16_t i = 0; i < n; i++) {
 		const uint64_t time_us = frame_time(w->in[i]);
 
@@ -69,7 +77,8 @@ static void reassemble_by_frame_time(struct fm_worker *w, const struct fm_queue 
 			w->now = time_us;
 		while (fm_reass_expire(w->reass, w->now, FM_EXPIRE_DATAGRAMS) == FM_EXPIRE_DATAGRAMS)
 			;
-		reassemble(w, q, &w->in[i], 1, tsc);
+		size = fm_burst_size(&w->in[i], 1);
+		reassemble(w, q, &w->in[i], 1, &size, tsc);
 	}
 }
 
@@ -94,22 +103,24 @@ static void mend_lengths(struct rte_mbuf **in, uint16_t n)
 static uint16_t poll_queue(struct fm_worker *w, const struct fm_queue *q, uint64_t tsc)
 {
 	const uint16_t n = rte_eth_rx_burst(q->port, q->queue, w->in, w->burst);
-	uint64_t bytes = 0;
+	struct fm_burst_size size;
 
 	if (n == 0)
 		return 0;
-	if (unlikely(q->odd_length))
+	size = fm_burst_size(w->in, n);
+	if (unlikely(size.longest > UINT16_MAX && q->odd_length)) {
 		mend_lengths(w->in, n);
-	for (uint16_t i = 0; i < n; i++)
-		bytes += w->in[i]->pkt_len;
+		size = fm_burst_size(w->in, n);
+	}
 	if (unlikely(w->snapshot->settings.bypass))
-		bypass(w, q, n, tsc);
+		bypass(w, q, n, &size, tsc);
 	else if (unlikely(w->rx_clock))
 		reassemble_by_frame_time(w, q, n, tsc);
 	else
-		reassemble(w, q, w->in, n, tsc);
-	fm_egress_flush(q->egress, tsc);
-	fm_count(&w->counters.rx_bytes, bytes);
+		reassemble(w, q, w->in, n, &size, tsc);
+	if (q->egress->head != q->egress->tail)
+		fm_egress_flush(q->egress, tsc);
+	fm_count(&w->counters.rx_bytes, size.bytes);
 	fm_count(&w->counters.rx_frames, n);
 	return n;
 }
