@@ -289,16 +289,28 @@ static uint16_t send_straight(struct fm_egress *e, struct rte_mbuf **m, uint16_t
 	return sent;
 }
 
+/* Whether the port takes each of them as it is. */
+static bool as_they_are(const struct fm_egress *e, struct rte_mbuf *const *m, uint16_t n,
+			const struct fm_burst_size *size)
+{
+	const struct fm_limits *l = &e->limits;
+	uint32_t longest = size->len_bits;
+
+	if (unlikely(longest > l->frame_max || size->segs_bits > 1)) {
+		longest = 0;
+		for (uint16_t i = 0; i < n; i++)
+			longest = RTE_MAX(longest, m[i]->pkt_len);
+	}
+	return longest <= l->frame_max && (size->segs_bits <= 1 ||
+					   (size->segs_bits <= l->chain_max_segs && longest <= l->chain_max_bytes));
+}
+
 void fm_egress_frames(struct fm_egress *e, struct rte_mbuf **m, uint16_t n, enum fm_outcome as,
 		      const struct fm_burst_size *size, uint64_t tsc)
 {
-	const struct fm_limits *l = &e->limits;
-	const bool as_they_are = size->longest <= l->frame_max &&
-				 (size->most_segs <= 1 ||
-				  (size->most_segs <= l->chain_max_segs && size->longest <= l->chain_max_bytes));
 	uint16_t sent = 0;
 
-	if (likely(e->head == e->tail && e->sink == NULL && as_they_are && n != 0))
+	if (likely(n != 0 && e->head == e->tail && e->sink == NULL && as_they_are(e, m, n, size)))
 		sent = send_straight(e, m, n, as, size->bytes);
 	for (uint16_t i = sent; i < n; i++)
 		fm_egress_frame(e, m[i], as, tsc);

@@ -64,26 +64,28 @@ struct fm_egress {
 	uint64_t frame_us;		/* time for the capture file; 0: now */
 };
 
-/* Some frames, added up while they are in the cache anyway. */
+/*
+ * Some frames, added up while they are in the cache anyway. The bits that are set in any of the lengths are an upper
+ * bound for each of them, and cheaper than the longest.
+ */
 struct fm_burst_size {
 	uint64_t bytes;
-	uint32_t longest;	/* bytes of one of them */
-	uint16_t most_segs;	/* of one of them; 0: there is none */
+	uint32_t len_bits;
+	uint32_t segs_bits;
 };
 
 static inline struct fm_burst_size fm_burst_size(struct rte_mbuf *const *m, uint16_t n)
 {
-	/* Wide, so that gcc does not take the maximum in a vector register, at twice the cost of all this. */
-	uint64_t bytes = 0, longest = 0, most_segs = 0;
+	struct fm_burst_size size = { 0 };
 
 	for (uint16_t i = 0; i < n; i++) {
-		const uint64_t len = m[i]->pkt_len, segs = m[i]->nb_segs;
+		const uint32_t len = m[i]->pkt_len;
 
-		bytes += len;
-		longest = RTE_MAX(longest, len);
-		most_segs = RTE_MAX(most_segs, segs);
+		size.bytes += len;
+		size.len_bits |= len;
+		size.segs_bits |= m[i]->nb_segs;
 	}
-	return (struct fm_burst_size){ .bytes = bytes, .longest = (uint32_t)longest, .most_segs = (uint16_t)most_segs };
+	return size;
 }
 
 /* Bytes fm_egress_init() needs to wait for `room_mbufs`. */

@@ -108,7 +108,7 @@ static uint16_t poll_queue(struct fm_worker *w, const struct fm_queue *q, uint64
 	if (n == 0)
 		return 0;
 	size = fm_burst_size(w->in, n);
-	if (unlikely(size.longest > UINT16_MAX && q->odd_length)) {
+	if (unlikely(size.len_bits > UINT16_MAX && q->odd_length)) {
 		mend_lengths(w->in, n);
 		size = fm_burst_size(w->in, n);
 	}

@@ -243,6 +243,31 @@ static void odd_one_in_a_burst(void **state)
 	}
 }
 
+/* The bound that comes with a burst is above the port's limits, but no frame is: they do not have to wait. */
+static void limits_count_for_each_frame(void **state)
+{
+	struct desk *d = *state;
+	static const struct desk_frame frames[] = { { 0, 1024, 512 }, { 1, 1023, 512 }, { 2, 1026, 0 } };
+
+	d->e.limits.frame_max = 1026;
+	d->e.limits.chain_max_segs = 3;
+	d->e.limits.chain_max_bytes = 1026;
+	desk_frames(d, frames, RTE_DIM(frames), FM_PASSED, 0);
+	desk_assert_sent(d, RTE_DIM(frames));
+	for (uint32_t i = 0; i < RTE_DIM(frames); i++) {
+		assert_int_equal(d->wire.len[i], frames[i].len);
+		assert_int_equal(d->wire.segs[i], frames[i].segment == 0 ? 1 : 2);
+	}
+	/* The first of them is a chain too long by a byte. */
+	d->e.limits.chain_max_bytes = 1023;
+	desk_frames(d, frames, RTE_DIM(frames), FM_PASSED, 0);
+	fm_egress_flush(&d->e, 0);
+	desk_assert_sent(d, 2 * RTE_DIM(frames));
+	assert_int_equal(d->wire.segs[3], 1);
+	assert_int_equal(d->wire.segs[4], 2);
+	assert_int_equal(d->wire.segs[5], 1);
+}
+
 static void mtu_without_room_for_payload(void **state)
 {
 	struct desk *d = *state;
@@ -323,6 +348,7 @@ int main(void)
 		DESK_TEST(atomic_stays_whole),
 		DESK_TEST(frames_the_port_cannot_carry),
 		DESK_TEST(odd_one_in_a_burst),
+		DESK_TEST(limits_count_for_each_frame),
 		DESK_TEST(mtu_without_room_for_payload),
 		DESK_TEST(capture_file),
 		DESK_TEST(full_disk),
