@@ -7,6 +7,7 @@ import dataclasses
 import glob
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -194,5 +195,7 @@ def run(row, capture, program, mode, eal, seconds, plugin, loop_frames):
         if it.process.poll() is None:
             it.process.kill()
             it.process.wait()
+        # testpmd leaves it.
+        shutil.rmtree('%s/%s' % (RUNTIME, it.prefix), ignore_errors=True)
     frames = check(row, before, after, 'testpmd' not in program, said)
     return Run(frames, after.wall_s - before.wall_s, after.cpu_s - before.cpu_s)
