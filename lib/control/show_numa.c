@@ -10,8 +10,8 @@
 #include "print.h"
 
 static const char *const verdicts[] = {
-	[FM_VERDICT_IDLE] = "idle", [FM_VERDICT_UNKNOWN] = "unknown", [FM_VERDICT_LOCAL] = "local",
-	[FM_VERDICT_REMOTE] = "REMOTE",
+	[FM_PLACED_IDLE] = "idle", [FM_PLACED_UNKNOWN] = "unknown", [FM_PLACED_LOCAL] = "local",
+	[FM_PLACED_REMOTE] = "REMOTE",
 };
 
 static uint64_t mib(uint64_t bytes)

@@ -37,11 +37,11 @@ enum fm_topology {
 };
 
 /* Of a worker's place. */
-enum fm_verdict {
-	FM_VERDICT_IDLE,		/* it polls nothing */
-	FM_VERDICT_UNKNOWN,		/* its lcore may run on several nodes */
-	FM_VERDICT_LOCAL,		/* all that it uses is on its lcore's node */
-	FM_VERDICT_REMOTE,
+enum fm_placed {
+	FM_PLACED_IDLE,		/* it polls nothing */
+	FM_PLACED_UNKNOWN,		/* its lcore may run on several nodes */
+	FM_PLACED_LOCAL,		/* all that it uses is on its lcore's node */
+	FM_PLACED_REMOTE,
 };
 
 enum fm_clock { FM_CLOCK_TSC, FM_CLOCK_RX_TIMESTAMP };

@@ -101,7 +101,7 @@ struct fm_port_place_view {
 struct fm_worker_place_view {
 	uint16_t lcore;
 	int node, table_node;		/* table_node -1: it has no table */
-	enum fm_verdict verdict;
+	enum fm_placed verdict;
 	char text[FM_PLACE_TEXT_LEN];	/* why, and what would be better: a clause whose subject is the worker */
 };
 

@@ -126,7 +126,7 @@ void fm_numa_advise(void)
 	for (uint16_t w = 0; w < fm_engine_workers(); w++) {
 		fm_numa_seat(w, &seat);
 		fm_place_judge(&machine, &seat, &place);
-		if (place.verdict == FM_VERDICT_REMOTE)
+		if (place.verdict == FM_PLACED_REMOTE)
 			FM_LOG(WARNING, "worker %u runs on lcore %u of NUMA node %d and %s\n", w, seat.lcore,
 			       place.node, place.text);
 	}

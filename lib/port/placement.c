@@ -179,19 +179,19 @@ void fm_place_judge(const struct fm_machine *machine, const struct fm_seat *seat
 
 	*place = (struct fm_place){ .node = node_of_lcore(machine, seat->lcore) };
 	if (seat->ports == 0) {
-		place->verdict = FM_VERDICT_IDLE;
+		place->verdict = FM_PLACED_IDLE;
 		add(place, "polls no port");
 		return;
 	}
 	if (place->node < 0) {
-		place->verdict = FM_VERDICT_UNKNOWN;
+		place->verdict = FM_PLACED_UNKNOWN;
 		add(place, "may run on CPUs of several nodes, see --lcores");
 		return;
 	}
 	find_uses(machine, seat, &uses);
 	for (unsigned int i = 0; i < uses.n; i++)
 		remote |= uses.what[i].node != place->node;
-	place->verdict = remote ? FM_VERDICT_REMOTE : FM_VERDICT_LOCAL;
+	place->verdict = remote ? FM_PLACED_REMOTE : FM_PLACED_LOCAL;
 	if (!remote) {
 		add(place, "uses nothing of another node");
 		return;

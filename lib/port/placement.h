@@ -39,7 +39,7 @@ struct fm_seat {
 };
 
 struct fm_place {
-	enum fm_verdict verdict;
+	enum fm_placed verdict;
 	bool better;			/* some CPU would be nearer */
 	int node;			/* of the lcore */
 	char text[FM_PLACE_TEXT_LEN];	/* why, and what would be better: a clause whose subject is the worker */

@@ -50,11 +50,11 @@ static void local(void **state)
 
 	(void)state;
 	place = judge(&m, 2, 1 << 0);
-	assert_int_equal(place.verdict, FM_VERDICT_LOCAL);
+	assert_int_equal(place.verdict, FM_PLACED_LOCAL);
 	assert_int_equal(place.node, 0);
 	assert_string_equal(place.text, "uses nothing of another node");
-	assert_int_equal(judge(&m, 3, 1 << 1).verdict, FM_VERDICT_LOCAL);
-	assert_int_equal(judge(&m, 3, 0).verdict, FM_VERDICT_IDLE);
+	assert_int_equal(judge(&m, 3, 1 << 1).verdict, FM_PLACED_LOCAL);
+	assert_int_equal(judge(&m, 3, 0).verdict, FM_PLACED_IDLE);
 }
 
 static void wrong_node(void **state)
@@ -63,7 +63,7 @@ static void wrong_node(void **state)
 	const struct fm_place place = judge(&m, 3, 1 << 0);
 
 	(void)state;
-	assert_int_equal(place.verdict, FM_VERDICT_REMOTE);
+	assert_int_equal(place.verdict, FM_PLACED_REMOTE);
 	assert_int_equal(place.node, 1);
 	assert_true(place.better);
 	assert_string_equal(place.text, "uses port 0 on node 0 (distance 21); nearer lcores: 0,2 (distance 10)");
@@ -76,7 +76,7 @@ static void between_two(void **state)
 	const struct fm_place place = judge(&m, 3, 1 << 0 | 1 << 1);
 
 	(void)state;
-	assert_int_equal(place.verdict, FM_VERDICT_REMOTE);
+	assert_int_equal(place.verdict, FM_PLACED_REMOTE);
 	assert_false(place.better);
 	assert_string_equal(place.text, "uses port 0 on node 0 (distance 21); no CPU is nearer");
 }
@@ -129,11 +129,11 @@ static void port_without_node(void **state)
 	(void)state;
 	m.port[0].node = -1;
 	assert_int_equal(fm_place_memory(&m, -1), 0);
-	assert_int_equal(judge(&m, 2, 1).verdict, FM_VERDICT_LOCAL);
+	assert_int_equal(judge(&m, 2, 1).verdict, FM_PLACED_LOCAL);
 	assert_string_equal(judge(&m, 1, 1).text,
 			    "uses the pool of port 0 on node 0 (distance 21); nearer lcores: 0,2 (distance 10)");
 	m.main_node = -1;
-	assert_int_equal(judge(&m, 1, 1).verdict, FM_VERDICT_LOCAL);
+	assert_int_equal(judge(&m, 1, 1).verdict, FM_PLACED_LOCAL);
 }
 
 static void lcore_of_several_nodes(void **state)
@@ -142,8 +142,8 @@ static void lcore_of_several_nodes(void **state)
 
 	(void)state;
 	m.lcore[1].node = -1;
-	assert_int_equal(judge(&m, 1, 1).verdict, FM_VERDICT_UNKNOWN);
-	assert_int_equal(judge(&m, 77, 1).verdict, FM_VERDICT_UNKNOWN);
+	assert_int_equal(judge(&m, 1, 1).verdict, FM_PLACED_UNKNOWN);
+	assert_int_equal(judge(&m, 77, 1).verdict, FM_PLACED_UNKNOWN);
 	/* It is no advice, either. */
 	m.lcore[0].node = -1;
 	assert_string_equal(judge(&m, 3, 1).text,
@@ -158,7 +158,7 @@ static void no_numa(void **state)
 	(void)state;
 	m.placed = false;
 	assert_int_equal(fm_place_memory(&m, 1), 0);
-	assert_int_equal(judge(&m, 2, 1 << 0).verdict, FM_VERDICT_LOCAL);
+	assert_int_equal(judge(&m, 2, 1 << 0).verdict, FM_PLACED_LOCAL);
 	assert_string_equal(judge(&m, 3, 1 << 1).text,
 			    "uses the pool of port 1 on node 0 (distance 21), a table on node 0 (distance 21); nearer "
 			    "lcores: 0,2 (distances in all 41, now 52)");
@@ -178,7 +178,7 @@ static void unknown_distances(void **state)
 	assert_string_equal(judge(&m, 0, 1).text, "uses port 0 on node 9 (distance 20); no CPU is nearer");
 	m.numa = false;
 	m.n_nodes = 0;
-	assert_int_equal(judge(&m, 3, 1 << 1).verdict, FM_VERDICT_LOCAL);
+	assert_int_equal(judge(&m, 3, 1 << 1).verdict, FM_PLACED_LOCAL);
 	assert_string_equal(judge(&m, 0, 1 << 1).text,
 			    "uses port 1 on node 1 (distance 20); nearer lcores: 1,3 (distance 10)");
 }
@@ -209,7 +209,7 @@ static void long_texts(void **state)
 		m.port[i].node = i;
 	}
 	place = judge(&m, 60000, UINT32_MAX);
-	assert_int_equal(place.verdict, FM_VERDICT_REMOTE);
+	assert_int_equal(place.verdict, FM_PLACED_REMOTE);
 	assert_non_null(strstr(place.text, "port 60003 on node 3 (distance 65535), "));
 	assert_null(strstr(place.text, "port 60004"));
 	/* 32 ports but the one that is here; from node 31 it is as far. */

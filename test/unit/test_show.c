@@ -33,12 +33,12 @@ static void two_nodes(void)
 	for (unsigned int i = 0; i < 2; i++) {
 		fake_door.port_place[i] = (struct fm_port_place_view){ .id = (uint16_t)i, .name = "net_fake" };
 		fake_door.worker_place[i] = (struct fm_worker_place_view){ .lcore = (uint16_t)(i + 1),
-			.verdict = FM_VERDICT_LOCAL, .text = "uses nothing of another node" };
+			.verdict = FM_PLACED_LOCAL, .text = "uses nothing of another node" };
 	}
 	fake_door.port_place[1].node = -1;
 	fake_door.port_place[1].pool_wanted = 2;
 	fake_door.worker_place[1] = (struct fm_worker_place_view){ .lcore = 2, .node = 2, .table_node = 2,
-		.verdict = FM_VERDICT_REMOTE,
+		.verdict = FM_PLACED_REMOTE,
 		.text = "uses port 0 on node 0 (distance 21); nearer lcores: 0,1 (distance 10)" };
 }
 
@@ -365,7 +365,7 @@ static void numa(void **state)
 		"           10)\n");
 	fake_door.numa.distance[0][1] = 0;
 	fake_door.numa.placed = false;
-	fake_door.worker_place[0].verdict = FM_VERDICT_UNKNOWN;
+	fake_door.worker_place[0].verdict = FM_PLACED_UNKNOWN;
 	fake_door.worker_place[0].node = fake_door.worker_place[0].table_node = -1;
 	assert_int_equal(shell_run(f, "show numa"), 0);
 	assert_non_null(strstr(f->text, "  from 0   10 ?\n"));
