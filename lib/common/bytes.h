@@ -25,8 +25,10 @@ static inline void fm_put16(uint8_t *p, uint16_t v)
 
 static inline void fm_put32(uint8_t *p, uint32_t v)
 {
-	fm_put16(p, (uint16_t)(v >> 16));
-	fm_put16(p + 2, (uint16_t)v);
+	p[0] = (uint8_t)(v >> 24);
+	p[1] = (uint8_t)(v >> 16);
+	p[2] = (uint8_t)(v >> 8);
+	p[3] = (uint8_t)v;
 }
 
 /* Bytes as they lie in memory: for keys, which are only compared and hashed. */

@@ -38,6 +38,14 @@ static inline void fm_sip_round(struct fm_sip_state *s)
 	s->v2 = fm_rotl64(s->v2, 32);
 }
 
+static inline void fm_sip_word(struct fm_sip_state *s, uint64_t m, unsigned int rounds)
+{
+	s->v3 ^= m;
+	for (unsigned int r = 0; r < rounds; r++)
+		fm_sip_round(s);
+	s->v0 ^= m;
+}
+
 /*
  * Hash `words` words.
  *
@@ -46,8 +54,9 @@ static inline void fm_sip_round(struct fm_sip_state *s)
  * @param d_rounds      finalisation rounds: 3 or 4
  * @return              as the published function over the words' little-endian bytes
  */
-static inline uint64_t fm_siphash_words(const struct fm_siphash_key *key, const uint64_t *word, unsigned int words,
-					unsigned int c_rounds, unsigned int d_rounds)
+static inline __attribute__((always_inline)) uint64_t
+fm_siphash_words(const struct fm_siphash_key *key, const uint64_t *word, unsigned int words, unsigned int c_rounds,
+		 unsigned int d_rounds)
 {
 	struct fm_sip_state s = {
 		.v0 = key->k0 ^ 0x736f6d6570736575ULL,
@@ -56,15 +65,13 @@ static inline uint64_t fm_siphash_words(const struct fm_siphash_key *key, const 
 		.v3 = key->k1 ^ 0x7465646279746573ULL,
 	};
 
-	for (unsigned int i = 0; i <= words; i++) {
-		const uint64_t m = i < words ? word[i] : (uint64_t)(words * 8) << 56;
-
-		s.v3 ^= m;
-		for (unsigned int r = 0; r < c_rounds; r++)
-			fm_sip_round(&s);
-		s.v0 ^= m;
-	}
+	/* Numbers of words and rounds are constants to the callers that matter: then no loop is left. */
+#pragma GCC unroll 6
+	for (unsigned int i = 0; i < words; i++)
+		fm_sip_word(&s, word[i], c_rounds);
+	fm_sip_word(&s, (uint64_t)(words * 8) << 56, c_rounds);
 	s.v2 ^= 0xff;
+#pragma GCC unroll 4
 	for (unsigned int r = 0; r < d_rounds; r++)
 		fm_sip_round(&s);
 	return s.v0 ^ s.v1 ^ s.v2 ^ s.v3;

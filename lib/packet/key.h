@@ -31,6 +31,9 @@ enum {
 	FM_KEY_IPV6_WORDS = 6,
 };
 
+/* Word 0 of no key: three tags are too many. */
+#define FM_KEY_NONE UINT64_MAX
+
 static inline uint16_t fm_key_port(const struct fm_key *key)
 {
 	return (uint16_t)(key->word[0] >> FM_KEY_PORT_SHIFT);
@@ -54,11 +57,10 @@ static inline uint16_t fm_key_vlan(const struct fm_key *key, unsigned int tag)
 /* Whole keys are compared: equal hashes never merge two datagrams. The family is compared apart. */
 static inline bool fm_key_equal(const struct fm_key *a, const struct fm_key *b)
 {
-	uint64_t differ = 0;
+	const uint64_t differ = (a->word[0] ^ b->word[0]) | (a->word[1] ^ b->word[1]);
 
-	for (unsigned int i = 0; i < FM_KEY_IPV6_WORDS; i++)
-		differ |= a->word[i] ^ b->word[i];
-	return differ == 0;
+	return differ == 0 && ((a->word[2] ^ b->word[2]) | (a->word[3] ^ b->word[3]) | (a->word[4] ^ b->word[4]) |
+			       (a->word[5] ^ b->word[5])) == 0;
 }
 
 #endif

@@ -13,10 +13,12 @@
  * teaches what its silence says, and one that gives way to others nothing.
  */
 #include "internal.h"
+#include "young.h"
 
 enum {
 	COOL_EACH = 4,		/* of each list, at a look */
-	COOL_OFTEN = 8,		/* looks in the time between two fragments of a datagram */
+	COOL_OFTEN = 8,		/* looks in the time between two fragments of a datagram ... */
+	PAUSE_SHIFT = 18,	/* but not in less than so small a part of the timeout */
 	LOOK = 4,		/* candidates of each step of progress */
 };
 
@@ -32,7 +34,7 @@ static struct fm_datagram *head_but(const struct fm_reass *r, uint32_t list, con
 	uint32_t n = r->activity[list].head;
 
 	if (n != FM_NONE && fm_entry(r, n) == self)
-		n = self->link[FM_LINK_ACTIVITY].next;
+		n = self->activity.next;
 	return n == FM_NONE ? NULL : fm_entry(r, n);
 }
 
@@ -98,8 +100,12 @@ static void evict(struct fm_reass *r, struct fm_datagram *d, enum fm_outcome why
 /* `self` is just being served: it is not cold whatever its past. */
 static bool make_room(struct fm_reass *r, const struct fm_datagram *self, float chance, uint64_t now_tsc)
 {
-	struct fm_datagram *d = head_but(r, FM_LIST_COLD, self);
+	struct fm_datagram *d;
 
+	/* None are left where memory becomes scarce by and by, see begin_judged(). But budgets can be made smaller. */
+	if (unlikely(r->n_young > 0))
+		fm_young_enroll_some(r, UINT32_MAX, now_tsc);
+	d = head_but(r, FM_LIST_COLD, self);
 	if (d != NULL) {
 		evict(r, d, FM_EVICTED_COLD, now_tsc);
 		return true;
@@ -124,7 +130,7 @@ static struct fm_datagram *more_dispensable(const struct fm_reass *r, uint32_t l
 {
 	uint32_t n = r->activity[list].head;
 
-	for (int i = 0; i < LOOK && n != FM_NONE; i++, n = fm_entry(r, n)->link[FM_LINK_ACTIVITY].next)
+	for (int i = 0; i < LOOK && n != FM_NONE; i++, n = fm_entry(r, n)->activity.next)
 		if (victim == NULL || dispensable(r, fm_entry(r, n)) > dispensable(r, victim))
 			victim = fm_entry(r, n);
 	return victim;
@@ -150,53 +156,53 @@ static struct fm_datagram *gives_way(const struct fm_reass *r, bool to_likely)
 	return more_dispensable(r, FM_LIST_SLOW, least_progress(r, FM_LIST_LIKELY));
 }
 
-static bool fits(const struct fm_reass *r, uint32_t mbufs)
-{
-	return r->stats.held_mbufs + mbufs <= r->settings.budget_mbufs;
-}
-
-static uint32_t expected_size(const struct fm_reass *r, const struct fm_source *s)
+uint32_t fm_expected_size(const struct fm_reass *r, const struct fm_source *s)
 {
 	const float size = s->size > 0 ? s->size : r->sources.first_size;
 
 	return (uint32_t)fm_minf(fm_maxf(size + 0.5F, 2), UINT16_MAX);
 }
 
-enum fm_admission fm_admit_new(struct fm_reass *r, struct fm_source *s, bool headless, bool trial, uint32_t mbufs,
-			       uint64_t now_tsc, enum fm_outcome *why)
+enum fm_admission fm_admit_new(struct fm_reass *r, struct fm_ask *ask, uint32_t mbufs, uint64_t now_tsc,
+			       enum fm_outcome *why)
 {
-	const float own = fm_chance_new(r, s, headless), chance = trial ? fm_maxf(own, r->sources.typical) : own;
+	struct fm_source *s = ask->source;
 
+	ask->chance = fm_chance_new(r, s, ask->headless);
+	if (unlikely(ask->trial))
+		ask->chance = fm_maxf(ask->chance, r->sources.typical);
+	ask->expected_mbufs = fm_expected_size(r, s);
+	ask->charged = ask->chance >= fm_unlikely(r);
 	/* Larger than the whole budget: nothing need die for it. */
 	*why = FM_REFUSED_BUDGET;
 	if (mbufs > r->settings.budget_mbufs)
 		return FM_REFUSE;
-	if (!fm_plan_accepts(r, s, chance, expected_size(r, s), now_tsc, why))
+	if (!fm_plan_accepts(r, s, ask->chance, ask->expected_mbufs, now_tsc, why))
 		return FM_REFUSE;
 	*why = FM_REFUSED_BUDGET;
-	while (!fits(r, mbufs))
-		if (!make_room(r, NULL, chance, now_tsc)) {
-			fm_plan_no_room(r, chance);
+	while (unlikely(!fm_fits(r, mbufs)))
+		if (!make_room(r, NULL, ask->chance, now_tsc)) {
+			fm_plan_no_room(r, ask->chance);
 			return FM_REFUSE;
 		}
 	*why = FM_REFUSED_TABLE;
-	if (r->stats.datagrams >= r->max_datagrams && !make_room(r, NULL, chance, now_tsc)) {
-		fm_plan_no_room(r, chance);
+	if (unlikely(r->stats.datagrams >= r->max_datagrams) && !make_room(r, NULL, ask->chance, now_tsc)) {
+		fm_plan_no_room(r, ask->chance);
 		return FM_REFUSE;
 	}
-	if (chance >= fm_unlikely(r))
-		fm_plan_charge(r, s, expected_size(r, s));
+	if (ask->charged)
+		fm_plan_charge(r, s, ask->expected_mbufs);
 	return FM_ADMIT;
 }
 
-void fm_admit_note(struct fm_reass *r, struct fm_datagram *d, const struct fm_source *s, bool headless, bool trial)
+void fm_admit_note(struct fm_reass *r, struct fm_datagram *d, const struct fm_ask *ask)
 {
-	d->source = (uint32_t)(s - r->sources.record);
-	d->source_check = s->check;
-	d->mbufs_expected = (uint16_t)expected_size(r, s);
-	d->marks = fm_source_known(s) ? 0 : FM_MARK_STRANGER;
-	d->marks |= headless ? FM_MARK_HEADLESS : 0;
-	if (trial)
+	d->source = (uint32_t)(ask->source - r->sources.record);
+	d->source_check = ask->source->check;
+	d->mbufs_expected = (uint16_t)ask->expected_mbufs;
+	d->marks = (fm_source_known(ask->source) ? 0 : FM_MARK_STRANGER) | (ask->headless ? FM_MARK_HEADLESS : 0) |
+		   (ask->charged ? FM_MARK_CHARGED : 0);
+	if (unlikely(ask->trial))
 		fm_mark_trial(r, d);
 }
 
@@ -209,10 +215,10 @@ enum fm_admission fm_admit_more(struct fm_reass *r, struct fm_datagram *d, uint3
 	*why = FM_EVICTED_PROGRESS;
 	if (d->mbufs_held + mbufs > r->settings.budget_mbufs)
 		return FM_REFUSE;
-	if (likely(fits(r, mbufs)))
+	if (likely(fm_fits(r, mbufs)))
 		return FM_ADMIT;
 	chance = fm_chance_with(r, d, d->mbufs_held + mbufs, d->fragments + 1U);
-	while (!fits(r, mbufs)) {
+	while (!fm_fits(r, mbufs)) {
 		struct fm_datagram *victim;
 
 		if (make_room(r, d, chance, now_tsc))
@@ -229,7 +235,7 @@ enum fm_admission fm_admit_more(struct fm_reass *r, struct fm_datagram *d, uint3
 
 void fm_admit_shrink(struct fm_reass *r, uint64_t now_tsc)
 {
-	while (!fits(r, 0))
+	while (!fm_fits(r, 0))
 		if (!make_room(r, NULL, 0, now_tsc))
 			evict(r, gives_way(r, true), FM_EVICTED_PROGRESS, now_tsc);
 }
@@ -252,12 +258,16 @@ static bool cool_list(struct fm_reass *r, uint32_t list, uint64_t now_tsc)
 	return r->activity[list].head == FM_NONE;
 }
 
-void fm_admit_cool(struct fm_reass *r, uint64_t now_tsc)
+void fm_admit_cool(struct fm_reass *r, uint32_t fragments, uint64_t now_tsc)
 {
-	bool all = true;
+	const uint64_t pause = (uint64_t)(r->sources.gap / COOL_OFTEN);
+	bool all = false;
 
-	for (uint64_t used = warm_used(r); used != 0; used &= used - 1)
-		all &= cool_list(r, (uint32_t)__builtin_ctzll(used), now_tsc);
-	/* A storm of them is worked off with the next fragments. */
-	r->cool_at_tsc = all ? now_tsc + (uint64_t)(r->sources.gap / COOL_OFTEN) : now_tsc;
+	/* A storm of them is worked off as fast as fragments come. */
+	for (uint32_t i = 0; i < fragments && !all; i++) {
+		all = true;
+		for (uint64_t used = warm_used(r); used != 0; used &= used - 1)
+			all &= cool_list(r, (uint32_t)__builtin_ctzll(used), now_tsc);
+	}
+	r->cool_at_tsc = all ? now_tsc + RTE_MAX(pause, r->settings.timeout_tsc[FM_IPV4] >> PAUSE_SHIFT) : now_tsc;
 }

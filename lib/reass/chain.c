@@ -9,11 +9,6 @@ bool fm_chain_shared(const struct rte_mbuf *m)
 	return false;
 }
 
-bool fm_chain_writable(const struct rte_mbuf *m, uint32_t len)
-{
-	return rte_mbuf_refcnt_read(m) == 1 && RTE_MBUF_DIRECT(m) && rte_pktmbuf_data_len(m) >= len;
-}
-
 /* These segments are the middle of a packet, not one with a head of its own. */
 static void free_segments(struct rte_mbuf *seg)
 {

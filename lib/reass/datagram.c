@@ -10,6 +10,9 @@
  *	  +---------------------+-------> condemned.c
  */
 #include "internal.h"
+#include "promise.h"
+#include "source.h"
+#include "young.h"
 
 void fm_drop_flush(struct fm_reass *r)
 {
@@ -31,7 +34,7 @@ void fm_drop(struct fm_reass *r, struct rte_mbuf *m, enum fm_outcome why)
 
 static void activity_remove(struct fm_reass *r, struct fm_datagram *d)
 {
-	fm_list_remove(r, &r->activity[d->list], FM_LINK_ACTIVITY, d);
+	fm_list_remove(r, &r->activity[d->list], d);
 	if (r->activity[d->list].head == FM_NONE)
 		r->list_used &= ~(1ULL << d->list);
 }
@@ -39,7 +42,7 @@ static void activity_remove(struct fm_reass *r, struct fm_datagram *d)
 static void activity_add(struct fm_reass *r, struct fm_datagram *d, uint32_t list)
 {
 	d->list = (uint8_t)list;
-	fm_list_add_tail(r, &r->activity[list], FM_LINK_ACTIVITY, d);
+	fm_list_add_tail(r, &r->activity[list], d);
 	r->list_used |= 1ULL << list;
 }
 
@@ -50,46 +53,39 @@ static void leave(struct fm_reass *r, struct fm_datagram *d)
 	activity_remove(r, d);
 }
 
-/* Let go of all fragments: `why` is their outcome, or they have gone elsewhere (why == FM_OUTCOME_MAX). */
-static void release(struct fm_reass *r, struct fm_datagram *d, enum fm_outcome why)
+static void drop_all(struct fm_reass *r, const struct fm_datagram *d, enum fm_outcome why)
 {
-	if (why != FM_OUTCOME_MAX)
-		for (uint32_t n = fm_extent_first_leaf(r, d); n != FM_NONE; n = r->node[n].leaf.next)
-			for (uint32_t i = 0; i < r->node[n].leaf.count; i++)
-				fm_drop(r, r->node[n].leaf.extent[i].m, why);
+	for (struct fm_run run = fm_run_first(r, d); run.count > 0; fm_run_next(r, &run))
+		for (uint32_t i = 0; i < run.count; i++)
+			fm_drop(r, fm_extent_mbuf(&run.extent[i]), why);
+}
+
+void fm_datagram_leave(struct fm_reass *r, struct fm_datagram *d)
+{
 	fm_extent_clear(r, d);
 	fm_count_sub(&r->stats.held_fragments, d->fragments);
 	fm_count_sub(&r->stats.held_mbufs, d->mbufs_held);
-	d->fragments = 0;
-	d->mbufs_held = 0;
-	d->bytes_held = 0;
-}
-
-static void set_free(struct fm_reass *r, struct fm_datagram *d)
-{
 	fm_count_sub(&r->stats.datagrams, 1);
-	r->sources.trials -= (d->marks & FM_MARK_TRIAL) != 0;
-	fm_list_remove(r, &r->age[d->family], FM_LINK_AGE, d);
+	fm_young_leave(r, d);
+	fm_age_remove(r, d);
 	fm_index_remove(r, d);
-	d->state = FM_STATE_FREE;
-	d->chain = r->free_entry;
-	r->free_entry = fm_number(r, d);
+	fm_cell_put(r, d);
 }
 
 void fm_datagram_forget(struct fm_reass *r, struct fm_datagram *d, uint32_t wasted)
 {
+	if (fm_is_young(d))
+		fm_young_enroll(r, d);
 	leave(r, d);
 	fm_source_released(r, d, wasted);
-	release(r, d, FM_OUTCOME_MAX);
-	set_free(r, d);
+	r->sources.trials -= (d->marks & FM_MARK_TRIAL) != 0;
+	fm_datagram_leave(r, d);
 }
 
 void fm_datagram_drop(struct fm_reass *r, struct fm_datagram *d, enum fm_outcome why)
 {
-	leave(r, d);
-	fm_source_released(r, d, d->fragments);
-	release(r, d, why);
-	set_free(r, d);
+	drop_all(r, d, why);
+	fm_datagram_forget(r, d, d->fragments);
 }
 
 void fm_datagram_condemn(struct fm_reass *r, struct fm_datagram *d, enum fm_outcome why, enum fm_doom doom,
@@ -103,23 +99,23 @@ void fm_datagram_condemn(struct fm_reass *r, struct fm_datagram *d, enum fm_outc
 	fm_datagram_drop(r, d, why);
 }
 
-void fm_datagram_touch(struct fm_reass *r, struct fm_datagram *d, uint32_t mbufs, uint64_t now_tsc)
+void fm_datagram_enlist(struct fm_reass *r, struct fm_datagram *d, float chance)
 {
-	float chance;
-	bool likely;
+	const bool likely = chance >= fm_unlikely(r);
 
-	leave(r, d);
-	d->mbufs_held = (uint16_t)(d->mbufs_held + mbufs);
-	fm_count_add(&r->stats.held_mbufs, mbufs);
-	d->last_seen_tsc = now_tsc;
-	chance = fm_chance_with(r, d, d->mbufs_held, d->fragments);
-	likely = chance >= fm_unlikely(r);
 	if (likely)
 		fm_plan_add(r, d, chance);
 	if (fm_slow(r, d))
 		activity_add(r, d, FM_LIST_SLOW);
 	else
 		activity_add(r, d, (likely ? FM_LIST_LIKELY : FM_LIST_UNLIKELY) + fm_step_of(d->mbufs_held));
+}
+
+void fm_datagram_move(struct fm_reass *r, struct fm_datagram *d, uint32_t mbufs, uint64_t now_tsc)
+{
+	leave(r, d);
+	fm_datagram_hold(r, d, mbufs, now_tsc);
+	fm_datagram_enlist(r, d, fm_chance_with(r, d, d->mbufs_held, d->fragments));
 }
 
 void fm_datagram_doubt(struct fm_reass *r, struct fm_datagram *d)
@@ -134,31 +130,46 @@ void fm_datagram_cool(struct fm_reass *r, struct fm_datagram *d)
 	activity_add(r, d, FM_LIST_COLD);
 }
 
-struct fm_datagram *fm_datagram_new(struct fm_reass *r, const struct fm_frag *frag, uint32_t hash, uint64_t now_tsc)
+struct fm_datagram *fm_datagram_new(struct fm_reass *r, const struct fm_frag *frag, uint32_t hash, uint32_t mbufs,
+				    uint64_t now_tsc)
 {
-	struct fm_datagram *d = fm_entry(r, r->free_entry);
+	struct fm_datagram *d = fm_entry(r, r->free_cell);
 
-	r->free_entry = d->chain;
-	*d = (struct fm_datagram){
-		.key = frag->key,
-		.hash = hash,
-		.state = FM_STATE_LIVE,
-		.family = frag->family == 4 ? FM_IPV4 : FM_IPV6,
-		.first_seen_tsc = now_tsc,
-		.last_seen_tsc = now_tsc,
-		.end = FM_END_UNKNOWN,
-		.bin = FM_NO_BIN,
-	};
+	r->free_cell = d->chain;
+	/* The next one is taken from there. */
+	rte_prefetch0(fm_entry(r, r->free_cell));
+	rte_prefetch0((const uint8_t *)fm_entry(r, r->free_cell) + FM_LINE);
+	/* Each field by itself: of a zeroed whole, compilers make a slow loop. */
+	d->key = frag->key;
+	d->hash = hash;
+	d->first_seen_tsc = now_tsc;
+	d->last_seen_tsc = now_tsc;
+	d->source = 0;
+	d->bytes_held = 0;
+	d->held_end = 0;
+	d->end = FM_END_UNKNOWN;
+	d->mbufs_held = (uint16_t)mbufs;
+	d->mbufs_expected = 0;
+	d->fragments = 0;
+	d->largest = 0;
+	d->source_check = 0;
+	d->family = frag->family == 4 ? FM_IPV4 : FM_IPV6;
+	d->ecn_seen = 0;
+	d->list = FM_LIST_YOUNG;
+	d->bin = FM_NO_BIN;
+	d->weight = 0;
+	d->marks = 0;
 	fm_index_add(r, d);
-	fm_list_add_tail(r, &r->age[d->family], FM_LINK_AGE, d);
-	/* Step 0, and not in the plan, until it gets its first fragment. */
-	activity_add(r, d, FM_LIST_LIKELY);
+	fm_age_add(r, d);
 	fm_count_add(&r->stats.datagrams, 1);
+	fm_count_add(&r->stats.held_mbufs, mbufs);
 	return d;
 }
 
 void fm_datagram_expire(struct fm_reass *r, struct fm_datagram *d)
 {
+	if (fm_is_young(d))
+		fm_young_enroll(r, d);
 	fm_source_failed(r, d, 0);
 	fm_datagram_drop(r, d, FM_TIMEOUT);
 }

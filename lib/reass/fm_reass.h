@@ -227,14 +227,15 @@ uint32_t fm_reass_views(const struct fm_reass *reass, uint64_t now_tsc, struct f
  * Between two calls sources come and go, and each is described as it was when it was looked at. For a while after
  * `source_prefix` was changed there can be several views of one prefix: add them up.
  *
- * @param first  number of the record to begin with; 0 for all
- * @param count  records to look at, 1 or more: it takes about as many cache misses, and puts each one of them into its
- *               place in `views` if it belongs there
+ * @param first  0 to begin with, then what the last call returned
+ * @param count  how much to do, 1 or more: records to look at, each one of which is put into its place in `views` if it
+ *               belongs there, and before them datagrams to be counted with their sources. It takes a few times as many
+ *               cache misses
  * @param views  room for max; the first *n are those kept so far
  * @param n      0..max
- * @return       number of the record to go on with; 0: all have been looked at
+ * @return       where to go on; 0: all have been looked at
  */
-uint32_t fm_reass_sources(const struct fm_reass *reass, uint32_t first, uint32_t count, struct fm_source_view *views,
+uint32_t fm_reass_sources(struct fm_reass *reass, uint32_t first, uint32_t count, struct fm_source_view *views,
 			  uint32_t max, uint32_t *n);
 
 /*

@@ -8,74 +8,27 @@
 #include <stdint.h>
 
 #include <rte_mbuf.h>
+#include <rte_prefetch.h>
 
+#include "extent.h"
 #include "fm_reass.h"
 #include "frag.h"
+#include "index.h"
+#include "key.h"
 #include "policy.h"
 #include "siphash.h"
+#include "siphash_lanes.h"
 
 enum {
 	FM_LINE = 64,
 	FM_NONE = 0,			/* numbers of entries and nodes start at 1 */
 	FM_NUMBER_MAX = 1 << 24,
-	FM_SLOTS = 8,			/* of a bucket */
-	FM_LEAF_EXTENTS = 3,
-	FM_INNER_CHILDREN = 10,
-	FM_HEIGHT_MAX = 8,		/* 8192 extents, at least 5 children a node: 6 and the root */
 	FM_DEAD_MAX = 64,
 	FM_SCRATCH_LEN = 66 * 1024,	/* longer than any IP packet with Ethernet header and tags */
 	FM_SEGS_MAX = 65000,		/* of a joined chain: rte_mbuf counts them in 16 bits */
 };
 
 #define FM_END_UNKNOWN 0
-
-/*
- * Index: a hash selects a bucket; what finds no slot there hangs in a chain off the bucket. With half the slots in use
- * that is one entry in fifty, and nobody without the secret can make it more.
- */
-struct fm_bucket {
-	uint16_t tag[FM_SLOTS];
-	uint32_t entry[FM_SLOTS];
-	uint32_t overflow;
-	uint32_t unused[3];
-};
-static_assert(sizeof(struct fm_bucket) == FM_LINE, "a bucket is a cache line");
-
-/* One stored fragment. The frame stays as it came until the datagram is joined. */
-struct fm_extent {
-	struct rte_mbuf *m;
-	uint16_t offset, length;	/* bytes of the datagram's payload */
-	uint16_t payload_at;		/* in the frame */
-	bool more;
-};
-static_assert(sizeof(struct fm_extent) == 16, "three extents and a link fill a cache line");
-
-/* Extents of a datagram: a B+ tree by offset that only grows, its leaves linked in order. */
-struct fm_leaf {
-	uint32_t next;			/* leaf to the right; next free node in the free list */
-	uint32_t count;
-	uint64_t unused;
-	struct fm_extent extent[FM_LEAF_EXTENTS];
-};
-
-struct fm_inner {
-	uint32_t count;
-	uint16_t first[FM_INNER_CHILDREN]; /* lowest offset below the child; of child 0 it is not kept up to date */
-	uint32_t child[FM_INNER_CHILDREN];
-};
-
-union fm_node {
-	struct fm_leaf leaf;
-	struct fm_inner inner;
-};
-static_assert(sizeof(union fm_node) == FM_LINE, "a node is a cache line");
-
-enum fm_state {
-	FM_STATE_FREE,
-	FM_STATE_LIVE,		/* holds fragments; in an age list and an activity list */
-};
-
-enum fm_link_kind { FM_LINK_AGE, FM_LINK_ACTIVITY, FM_LINKS };
 
 struct fm_link {
 	uint32_t prev, next;
@@ -87,59 +40,68 @@ struct fm_list {
 
 struct fm_datagram {
 	/* Line 0: what a lookup reads. */
-	struct fm_key key;
+	struct fm_key key;		/* FM_KEY_NONE: the entry is free */
 	uint32_t hash;
 	uint32_t chain;			/* next in the bucket's overflow chain; next free entry */
-	uint16_t l3_len;		/* of the first fragment, once it has come; so are the next three */
-	uint16_t next_at;
-	uint8_t l2_len;
-	uint8_t next_header;
-	uint8_t state;			/* enum fm_state */
-	uint8_t family;			/* enum fm_family_index */
-	/* Line 1: what an insert writes. */
 	uint64_t first_seen_tsc;
+	/* Line 1: what an insert writes. */
 	uint64_t last_seen_tsc;
-	struct fm_link link[FM_LINKS];
-	uint32_t root, tail;		/* tree of extents; its rightmost leaf */
+	struct fm_link activity;
+	uint64_t unused;
+	union {
+		struct fm_extent only;	/* if it holds one fragment */
+		struct {		/* if it holds more */
+			uint32_t root, tail;	/* tree of extents; its rightmost leaf */
+			uint8_t height;		/* of the tree; 0: the root is a leaf */
+		};
+	};
 	uint32_t source;		/* number of its source's record, if that is still its own: source_check */
 	uint16_t bytes_held;
+	uint16_t held_end;		/* end of the data held furthest behind */
 	uint16_t end;			/* FM_END_UNKNOWN until the last fragment has come */
 	uint16_t mbufs_held;
 	uint16_t mbufs_expected;	/* of the whole; grows when it is outgrown, while it is likely */
 	uint16_t fragments;
 	uint16_t largest;		/* IP length of the largest fragment, saturated */
-	uint8_t height;			/* of the tree; 0: the root is a leaf */
+	uint16_t source_check;
+	uint8_t family;			/* enum fm_family_index */
 	uint8_t ecn_seen;		/* bit per code point */
 	uint8_t list;			/* of activity */
 	uint8_t bin;			/* of the plan; FM_NO_BIN: not in it */
-	uint8_t weight;			/* chance of completing as of its last fragment, in 255ths */
+	uint8_t weight;			/* chance of completing as it was counted last, in 255ths */
 	uint8_t marks;			/* enum fm_mark */
-	uint16_t source_check;
 };
 static_assert(sizeof(struct fm_datagram) == 2 * FM_LINE, "a datagram is two cache lines");
 
 struct fm_reass {
 	struct fm_reass_settings settings;
 	struct fm_siphash_key secret;
-	uint32_t bucket_mask;
+	fm_siphash_lanes *lanes;	/* NULL: there are none */
+	uint32_t n_buckets;
 	uint32_t max_datagrams, max_mbufs;
-	uint32_t n_entries, n_nodes;
-	uint32_t free_entry, free_node;
+	uint32_t n_cells;		/* of entries and nodes */
+	uint32_t free_cell;
 	struct fm_bucket *bucket;
 	struct fm_datagram *entry;	/* [0] is not used */
-	union fm_node *node;		/* likewise */
+	struct fm_link *age_link;	/* of each entry; [0] is written to and not read */
+	union fm_node *node;		/* the same cells */
 	uint8_t *scratch;		/* FM_SCRATCH_LEN: headers that are split over segments */
 	struct rte_mempool *header_pool;
 	void (*dropped)(void *arg, const struct rte_mbuf *m, enum fm_outcome why);
 	void *dropped_arg;
 
 	struct fm_list age[FM_FAMILIES];	/* by first_seen_tsc: timeouts are constant, so a FIFO is the timer */
+	uint32_t young[FM_FAMILIES];		/* no young datagram comes before this one in the age list */
+	uint32_t n_young;
+	uint32_t ease_mbufs, ease_datagrams;	/* so much, held or expected: memory is scarce */
+	bool at_ease;				/* fm_at_ease(), when it was last asked */
 	struct fm_list activity[FM_LISTS];	/* live ones: policy.h */
 	uint64_t list_used;			/* bit per activity list that is not empty */
 	uint64_t cool_at_tsc;			/* when to look again for those silent for too long */
 	int expire_first;			/* family that fm_reass_expire() serves first */
 	struct fm_condemned *condemned;
-	uint32_t condemned_mask;		/* of sets */
+	uint32_t n_condemned_sets;
+	uint32_t condemned_shift;		/* of a tick to their unit of time */
 	uint32_t sweep_next;			/* set to look at next for what can be forgotten */
 	struct fm_sources sources;
 	struct fm_plan plan;
@@ -173,30 +135,68 @@ static inline void fm_count_sub(uint64_t *counter, uint64_t n)
 	__atomic_store_n(counter, *counter - n, __ATOMIC_RELAXED);
 }
 
-static inline void fm_list_add_tail(struct fm_reass *r, struct fm_list *list, enum fm_link_kind kind,
-				    struct fm_datagram *d)
+static inline void fm_cell_put(struct fm_reass *r, struct fm_datagram *d)
+{
+	d->key.word[0] = FM_KEY_NONE;
+	d->chain = r->free_cell;
+	r->free_cell = fm_number(r, d);
+}
+
+/* The links of an age list lie apart from the entries, eight to a cache line: neighbours in age are mostly there. */
+static inline void fm_age_add(struct fm_reass *r, const struct fm_datagram *d)
+{
+	struct fm_list *list = &r->age[d->family];
+	const uint32_t number = fm_number(r, d);
+
+	r->age_link[number] = (struct fm_link){ .prev = list->tail, .next = FM_NONE };
+	/* That of number 0 is written to where there is no other. */
+	r->age_link[list->tail].next = number;
+	if (list->tail == FM_NONE)
+		list->head = number;
+	list->tail = number;
+}
+
+static inline void fm_age_remove(struct fm_reass *r, const struct fm_datagram *d)
+{
+	struct fm_list *list = &r->age[d->family];
+	const struct fm_link link = r->age_link[fm_number(r, d)];
+
+	r->age_link[link.prev].next = link.next;
+	r->age_link[link.next].prev = link.prev;
+	if (link.prev == FM_NONE)
+		list->head = link.next;
+	if (link.next == FM_NONE)
+		list->tail = link.prev;
+}
+
+/* The next younger one. */
+static inline uint32_t fm_age_next(const struct fm_reass *r, uint32_t number)
+{
+	return r->age_link[number].next;
+}
+
+static inline void fm_list_add_tail(struct fm_reass *r, struct fm_list *list, struct fm_datagram *d)
 {
 	const uint32_t number = fm_number(r, d);
 
-	d->link[kind] = (struct fm_link){ .prev = list->tail, .next = FM_NONE };
+	d->activity = (struct fm_link){ .prev = list->tail, .next = FM_NONE };
 	if (list->tail != FM_NONE)
-		fm_entry(r, list->tail)->link[kind].next = number;
+		fm_entry(r, list->tail)->activity.next = number;
 	else
 		list->head = number;
 	list->tail = number;
 }
 
-static inline void fm_list_remove(struct fm_reass *r, struct fm_list *list, enum fm_link_kind kind,
-				  struct fm_datagram *d)
+static inline void fm_list_remove(struct fm_reass *r, struct fm_list *list, const struct fm_datagram *d)
 {
-	const struct fm_link link = d->link[kind];
+	const struct fm_link link = d->activity;
 
 	if (link.prev != FM_NONE)
-		fm_entry(r, link.prev)->link[kind].next = link.next;
+		fm_entry(r, link.prev)->activity.next = link.next;
 	else
 		list->head = link.next;
 	if (link.next != FM_NONE)
-		fm_entry(r, link.next)->link[kind].prev = link.prev;
+		fm_entry(r, link.next)->activity.prev = link.prev;
 	else
 		list->tail = link.prev;
 }
@@ -210,6 +210,12 @@ static inline float fm_minf(float a, float b)
 static inline float fm_maxf(float a, float b)
 {
 	return a > b ? a : b;
+}
+
+/* Is there room for so many mbufs more? */
+static inline bool fm_fits(const struct fm_reass *r, uint32_t mbufs)
+{
+	return r->stats.held_mbufs + mbufs <= r->settings.budget_mbufs;
 }
 
 static inline uint8_t fm_step_of(uint32_t mbufs_held)
@@ -230,7 +236,7 @@ static inline bool fm_expired(const struct fm_reass *r, const struct fm_datagram
 
 static inline struct fm_condemned *fm_condemned_set(const struct fm_reass *r, uint64_t hash)
 {
-	return &r->condemned[(size_t)(hash >> 32 & r->condemned_mask) * FM_CONDEMNED_WAYS];
+	return &r->condemned[(size_t)fm_reduce((uint32_t)(hash >> 32), r->n_condemned_sets) * FM_CONDEMNED_WAYS];
 }
 
 static inline unsigned int fm_prefix_bits(const struct fm_reass *r, enum fm_family_index family)
@@ -260,54 +266,125 @@ static inline void fm_mark_trial(struct fm_reass *r, struct fm_datagram *d)
 }
 
 /* --- table.c: the index --- */
-uint64_t fm_key_hash(const struct fm_reass *r, const struct fm_key *key, enum fm_family_index family);
-struct fm_datagram *fm_index_find(const struct fm_reass *r, const struct fm_key *key, enum fm_family_index family,
-				  uint32_t hash);
-/* The entry to be prefetched: most likely it is the right one. FM_NONE: most likely there is none. */
-uint32_t fm_index_guess(const struct fm_reass *r, uint32_t hash);
 void fm_index_add(struct fm_reass *r, struct fm_datagram *d);
 void fm_index_remove(struct fm_reass *r, struct fm_datagram *d);
+/* One that hangs in a bucket's overflow chain. */
+struct fm_datagram *fm_index_find_overflow(const struct fm_reass *r, const struct fm_key *key, uint32_t hash,
+					   uint32_t number);
 
-static inline const struct fm_bucket *fm_index_bucket(const struct fm_reass *r, uint32_t hash)
+static inline uint64_t fm_key_hash(const struct fm_reass *r, const struct fm_key *key, enum fm_family_index family)
 {
-	return &r->bucket[hash & r->bucket_mask];
+	if (family == FM_IPV4)
+		return fm_siphash13(&r->secret, key->word, FM_KEY_IPV4_WORDS) & ~FM_HASH_IPV6;
+	return fm_siphash13(&r->secret, key->word, FM_KEY_IPV6_WORDS) | FM_HASH_IPV6;
 }
 
-/* --- extent.c: the tree --- */
+static inline struct fm_bucket *fm_index_bucket(const struct fm_reass *r, uint32_t hash)
+{
+	return &r->bucket[fm_reduce(hash, r->n_buckets)];
+}
 
-/* Where a fragment belongs. */
-struct fm_place {
-	uint32_t leaf;				/* FM_NONE: the tree is empty */
-	uint32_t at;				/* in the leaf: before this extent */
-	const struct fm_extent *before, *after;	/* neighbours; NULL: none */
-	struct { uint32_t node, child; } path[FM_HEIGHT_MAX];	/* [level]; level 1 is above the leaves */
-	bool append;				/* behind all others; the path is not filled */
-};
+/* The hash says the family, too. Never true for a free entry. */
+static inline bool fm_datagram_is(const struct fm_datagram *d, const struct fm_key *key, uint32_t hash)
+{
+	return d->hash == hash && fm_key_equal(&d->key, key);
+}
 
-void fm_extent_find(const struct fm_reass *r, const struct fm_datagram *d, uint32_t offset, struct fm_place *place);
-/* False: no node left, nothing changed. */
-bool fm_extent_insert(struct fm_reass *r, struct fm_datagram *d, struct fm_place *place,
-		      const struct fm_extent *extent);
-uint32_t fm_extent_first_leaf(const struct fm_reass *r, const struct fm_datagram *d);
-/* End of the data held furthest behind; 0 if nothing is held. */
-uint32_t fm_extent_held_end(const struct fm_reass *r, const struct fm_datagram *d);
+static inline struct fm_datagram *fm_index_find(const struct fm_reass *r, const struct fm_key *key, uint32_t hash)
+{
+	const struct fm_bucket *b = fm_index_bucket(r, hash);
+
+	for (uint32_t match = fm_bucket_match(b, fm_tag_of(hash)); match != 0; match &= match - 1) {
+		struct fm_datagram *d = fm_entry(r, b->entry[__builtin_ctz(match)]);
+
+		if (likely(fm_datagram_is(d, key, hash)))
+			return d;
+	}
+	return likely(b->overflow == FM_NONE) ? NULL : fm_index_find_overflow(r, key, hash, b->overflow);
+}
+
+/* The entry to be prefetched: most likely it is the right one. FM_NONE: most likely there is none. */
+static inline uint32_t fm_index_guess(const struct fm_reass *r, uint32_t hash)
+{
+	const struct fm_bucket *b = fm_index_bucket(r, hash);
+	const uint32_t match = fm_bucket_match(b, fm_tag_of(hash));
+
+	return match == 0 ? FM_NONE : b->entry[__builtin_ctz(match)];
+}
+
+/* --- extent.c --- */
+
+/* Where does a fragment belong that does not lie behind all others? */
+void fm_extent_seek(const struct fm_reass *r, const struct fm_datagram *d, uint32_t offset, struct fm_place *place);
+/* Put it there, into a datagram that holds something. False: no node left, nothing changed. */
+bool fm_extent_insert(struct fm_reass *r, struct fm_datagram *d, struct fm_place *place, struct fm_extent extent);
+bool fm_extent_insert_second(struct fm_reass *r, struct fm_datagram *d, bool behind, struct fm_extent extent);
+bool fm_extent_append_full(struct fm_reass *r, struct fm_datagram *d, struct fm_extent extent);
 /* Give all nodes back; the mbufs are not touched. */
-void fm_extent_clear(struct fm_reass *r, struct fm_datagram *d);
+void fm_extent_clear_tree(struct fm_reass *r, struct fm_datagram *d);
+
+static inline void fm_run_next(const struct fm_reass *r, struct fm_run *run)
+{
+	const struct fm_leaf *leaf = &r->node[run->next].leaf;
+
+	run->count = run->next == FM_NONE ? 0 : fm_leaf_count(leaf);
+	run->extent = leaf->extent;
+	run->next = fm_leaf_next(leaf);
+}
+
+static inline struct fm_run fm_run_first(const struct fm_reass *r, const struct fm_datagram *d)
+{
+	struct fm_run run = { .extent = &d->only, .count = d->fragments, .next = FM_NONE };
+
+	if (d->fragments > 1) {
+		run.next = d->root;
+		for (uint8_t level = d->height; level > 0; level--)
+			run.next = r->node[run.next].inner.child[0];
+		fm_run_next(r, &run);
+	}
+	return run;
+}
+
+/* Behind all others. False: no node left, nothing changed. */
+static inline bool fm_extent_append(struct fm_reass *r, struct fm_datagram *d, struct fm_extent extent)
+{
+	struct fm_leaf *leaf;
+
+	if (d->fragments == 1)
+		return fm_extent_insert_second(r, d, true, extent);
+	leaf = &r->node[d->tail].leaf;
+	if (unlikely(fm_leaf_count(leaf) == FM_LEAF_EXTENTS))
+		return fm_extent_append_full(r, d, extent);
+	leaf->extent[fm_leaf_count(leaf)] = extent;
+	leaf->head++;
+	return true;
+}
+
+static inline void fm_extent_clear(struct fm_reass *r, struct fm_datagram *d)
+{
+	if (d->fragments > 1)
+		fm_extent_clear_tree(r, d);
+}
 
 /* --- datagram.c: states of an entry --- */
 
-/* An entry for a datagram that holds nothing yet. */
-struct fm_datagram *fm_datagram_new(struct fm_reass *r, const struct fm_frag *frag, uint32_t hash, uint64_t now_tsc);
+/* An entry for a datagram that is about to hold its first `mbufs`: in the index and the age list, and nowhere else. */
+struct fm_datagram *fm_datagram_new(struct fm_reass *r, const struct fm_frag *frag, uint32_t hash, uint32_t mbufs,
+				    uint64_t now_tsc);
 /* Count and free what it holds, and remember its key as condemned. */
 void fm_datagram_condemn(struct fm_reass *r, struct fm_datagram *d, enum fm_outcome why, enum fm_doom doom,
 			 uint64_t now_tsc);
 /* Count and free what it holds, and forget it. */
 void fm_datagram_drop(struct fm_reass *r, struct fm_datagram *d, enum fm_outcome why);
 void fm_datagram_expire(struct fm_reass *r, struct fm_datagram *d);
+/* The entry becomes free; what it held has gone elsewhere. Only for young ones: others are to be forgotten. */
+void fm_datagram_leave(struct fm_reass *r, struct fm_datagram *d);
 /* Forget it; what it held has gone elsewhere, `wasted` fragments of it to no good. */
 void fm_datagram_forget(struct fm_reass *r, struct fm_datagram *d, uint32_t wasted);
-/* It holds `mbufs` more now: its place in the activity lists and in the plan. */
-void fm_datagram_touch(struct fm_reass *r, struct fm_datagram *d, uint32_t mbufs, uint64_t now_tsc);
+/* Its place in the activity lists and in the plan. */
+void fm_datagram_enlist(struct fm_reass *r, struct fm_datagram *d, float chance);
+/* It has got another one, of `mbufs`, and what is known of its chance has changed. */
+void fm_datagram_move(struct fm_reass *r, struct fm_datagram *d, uint32_t mbufs, uint64_t now_tsc);
 /* It has been silent for too long: out of the likely ones. */
 void fm_datagram_doubt(struct fm_reass *r, struct fm_datagram *d);
 /* Out of the warm ones. */
@@ -320,7 +397,11 @@ void fm_drop_flush(struct fm_reass *r);
 /* --- chain.c: segments --- */
 bool fm_chain_shared(const struct rte_mbuf *m);
 /* Can `len` bytes at the front be rewritten in place? */
-bool fm_chain_writable(const struct rte_mbuf *m, uint32_t len);
+static inline bool fm_chain_writable(const struct rte_mbuf *m, uint32_t len)
+{
+	return rte_mbuf_refcnt_read(m) == 1 && RTE_MBUF_DIRECT(m) && rte_pktmbuf_data_len(m) >= len;
+}
+
 /* Cut the chain to its first `len` bytes, 1..pkt_len. */
 void fm_chain_trim(struct rte_mbuf *m, uint32_t len);
 /* Drop `len` bytes at the front, 0..pkt_len-1; segments that become empty are freed. Returns the new first segment. */
@@ -331,10 +412,20 @@ void fm_chain_copy_meta(struct rte_mbuf *to, const struct rte_mbuf *from);
 
 /* --- join.c, verify.c --- */
 
-/*
- * Join a complete datagram; on success it holds nothing any more. On failure it still holds everything, *why is set.
- */
-struct rte_mbuf *fm_join(struct fm_reass *r, struct fm_datagram *d, struct fm_whole *whole, enum fm_outcome *why);
+/* All there is of a datagram. */
+struct fm_joint {
+	const struct fm_key *key;
+	struct fm_run run;		/* its extents, in order and without a gap; the frames are as they came */
+	uint16_t end;			/* bytes of payload */
+	uint16_t largest;		/* IP length of the largest fragment, saturated */
+	uint16_t fragments;
+	uint8_t family;			/* enum fm_family_index */
+	uint8_t ecn_seen;		/* bit per code point */
+};
+
+/* Join a datagram; its mbufs are in what is returned. NULL: they are as they were, and *why is set. */
+struct rte_mbuf *fm_join(struct fm_reass *r, const struct fm_joint *joint, struct fm_whole *whole,
+			 enum fm_outcome *why);
 /* The same for an atomic fragment (RFC 6946). On failure `m` is untouched. */
 struct rte_mbuf *fm_join_atomic(struct fm_reass *r, struct rte_mbuf *m, const struct fm_frag *frag,
 				struct fm_whole *whole, enum fm_outcome *why);

@@ -11,8 +11,9 @@
 #include "checksum.h"
 #include "internal.h"
 
+enum { PREFETCHED = 2 };	/* mbufs of a datagram in as many pieces are near already */
 enum { ECN_NOT_ECT = 1 << 0, ECN_CE = 1 << 3, ECN_CODE_CE = 3 };
-enum { IPV4_DF = 0x4000, IPV4_KEEP = 0xc000 };
+enum { IPV4_DF = 0x4000, IPV4_KEEP = 0xc000, IPV6_NEXT_AT = 6 };
 
 /* What the first fragment knows about the headers. */
 struct head {
@@ -22,30 +23,45 @@ struct head {
 	bool ipv4, mark_ce;
 };
 
-/* `m`: the first fragment, a header that can be written to. */
-static void mend_ipv4(struct rte_mbuf *m, const struct head *h)
+/*
+ * `m`: the first fragment, a header that can be written to. The header is taken as words and put back as words: what
+ * has just been written in halves cannot be read as a whole without waiting.
+ */
+static inline void mend_ipv4(struct rte_mbuf *m, const struct head *h)
 {
 	uint8_t *ip = rte_pktmbuf_mtod_offset(m, uint8_t *, h->l2_len);
-
-	fm_put16(ip + 2, (uint16_t)(h->l3_len + h->end));
+	uint32_t first = (fm_get32(ip) & ~UINT32_C(0xffff)) | (uint16_t)(h->l3_len + h->end);
 	/* RFC 791 3.2: no more fragments, offset 0. DF and the reserved bit stay as the sender set them. */
-	fm_put16(ip + 6, fm_get16(ip + 6) & IPV4_KEEP);
-	if (h->mark_ce)
-		ip[1] |= ECN_CODE_CE;
-	fm_put16(ip + 10, 0);
-	fm_put16(ip + 10, fm_ipv4_checksum(ip, h->l3_len));
+	const uint32_t second = fm_get32(ip + 4) & (0xffff0000 | IPV4_KEEP);
+	const uint32_t third = fm_get32(ip + 8) & 0xffff0000;
+	uint64_t sum = (uint64_t)second + third + fm_get32(ip + 12) + fm_get32(ip + 16);
+
+	if (unlikely(h->mark_ce))
+		first |= ECN_CODE_CE << 16;
+	for (uint32_t i = FM_IPV4_MIN_LEN; unlikely(i < h->l3_len); i += 4)
+		sum += fm_get32(ip + i);
+	sum += first;
+	fm_put32(ip, first);
+	fm_put32(ip + 4, second);
+	fm_put32(ip + 8, third | (uint16_t)~fm_sum_fold64(sum));
 }
 
 /* The same, and the fragment header goes (RFC 8200 4.5). */
-static void mend_ipv6(struct rte_mbuf *m, const struct head *h)
+static inline void mend_ipv6(struct rte_mbuf *m, const struct head *h)
 {
-	uint8_t *frame = rte_pktmbuf_mtod(m, uint8_t *), *ip;
+	uint8_t *frame = rte_pktmbuf_mtod(m, uint8_t *), *ip = frame + FM_IPV6_FRAG_LEN + h->l2_len;
 
-	memmove(frame + FM_IPV6_FRAG_LEN, frame, h->l2_len + h->l3_len);
-	ip = frame + FM_IPV6_FRAG_LEN + h->l2_len;
+	if (likely(h->l2_len + h->l3_len == FM_ETHER_LEN + FM_IPV6_LEN)) {
+		uint8_t headers[FM_ETHER_LEN + FM_IPV6_LEN];
+
+		memcpy(headers, frame, sizeof(headers));
+		memcpy(frame + FM_IPV6_FRAG_LEN, headers, sizeof(headers));
+	} else {
+		memmove(frame + FM_IPV6_FRAG_LEN, frame, h->l2_len + h->l3_len);
+	}
 	ip[h->next_at] = h->next_header;
 	fm_put16(ip + 4, (uint16_t)(h->l3_len - FM_IPV6_LEN + h->end));
-	if (h->mark_ce)
+	if (unlikely(h->mark_ce))
 		ip[1] |= ECN_CODE_CE << 4;
 	m->data_off += FM_IPV6_FRAG_LEN;
 	m->data_len -= FM_IPV6_FRAG_LEN;
@@ -79,32 +95,47 @@ static struct rte_mbuf *copy_header(struct fm_reass *r, const struct rte_mbuf *m
 	return copy;
 }
 
-/* The first fragment's frame, headers mended, padding cut; NULL: no mbuf, `m` is untouched. */
-static struct rte_mbuf *mend(struct fm_reass *r, struct rte_mbuf *m, const struct head *h, uint32_t length)
+/* A header that cannot be written to, or that goes on in the next segment. NULL: no mbuf, `m` is untouched. */
+static __rte_noinline struct rte_mbuf *mend_copy(struct fm_reass *r, struct rte_mbuf *m, const struct head *h,
+						 uint32_t length)
 {
-	struct rte_mbuf *front = m;
+	struct rte_mbuf *front = copy_header(r, m, h->payload_at);
 
-	if (!fm_chain_writable(m, h->payload_at)) {
-		front = copy_header(r, m, h->payload_at);
-		if (front == NULL)
-			return NULL;
-	}
+	if (front == NULL)
+		return NULL;
 	fm_chain_trim(m, h->payload_at + length);
-	if (front != m) {
-		front->next = fm_chain_strip(m, h->payload_at);
-		front->nb_segs = (uint16_t)(front->next->nb_segs + 1);
-		front->pkt_len += front->next->pkt_len;
-	}
-	if (h->ipv4)
-		mend_ipv4(front, h);
-	else
-		mend_ipv6(front, h);
-	/* What the port said about checksums was said about a fragment. */
-	front->ol_flags &= ~(RTE_MBUF_F_RX_IP_CKSUM_MASK | RTE_MBUF_F_RX_L4_CKSUM_MASK);
+	front->next = fm_chain_strip(m, h->payload_at);
+	front->nb_segs = (uint16_t)(front->next->nb_segs + 1);
+	front->pkt_len += front->next->pkt_len;
 	return front;
 }
 
-static void describe(const struct head *h, uint32_t id, uint16_t largest, uint16_t fragments, struct fm_whole *whole)
+/* The first fragment's frame, headers mended, padding cut; NULL: no mbuf, `m` is untouched. */
+static inline struct rte_mbuf *mend(struct fm_reass *r, struct rte_mbuf *m, const struct head *h, uint32_t length)
+{
+	const uint32_t len = h->payload_at + length;
+
+	if (unlikely(!fm_chain_writable(m, h->payload_at))) {
+		m = mend_copy(r, m, h, length);
+		if (m == NULL)
+			return NULL;
+	} else if (likely(m->nb_segs == 1)) {
+		m->data_len = (uint16_t)len;
+		m->pkt_len = len;
+	} else {
+		fm_chain_trim(m, len);
+	}
+	if (h->ipv4)
+		mend_ipv4(m, h);
+	else
+		mend_ipv6(m, h);
+	/* What the port said about checksums was said about a fragment. */
+	m->ol_flags &= ~(RTE_MBUF_F_RX_IP_CKSUM_MASK | RTE_MBUF_F_RX_L4_CKSUM_MASK);
+	return m;
+}
+
+static inline void describe(const struct head *h, uint32_t id, uint16_t largest, uint16_t fragments,
+			    struct fm_whole *whole)
 {
 	*whole = (struct fm_whole){
 		.id = id,
@@ -118,63 +149,116 @@ static void describe(const struct head *h, uint32_t id, uint16_t largest, uint16
 	};
 }
 
-/* Link the payloads of all extents but the first behind `front`. */
-static void link_payloads(struct fm_reass *r, const struct fm_datagram *d, struct rte_mbuf *front)
+/* Nothing but the payload of a fragment's frame. */
+static inline struct rte_mbuf *strip(const struct fm_extent *e)
 {
-	struct rte_mbuf *last = rte_pktmbuf_lastseg(front);
-	uint32_t n = fm_extent_first_leaf(r, d), segs = front->nb_segs, i = 1;
+	struct rte_mbuf *m = fm_extent_mbuf(e);
 
-	for (; n != FM_NONE; n = r->node[n].leaf.next, i = 0)
-		for (; i < r->node[n].leaf.count; i++) {
-			const struct fm_extent *e = &r->node[n].leaf.extent[i];
-			struct rte_mbuf *m = e->m;
-
-			fm_chain_trim(m, (uint32_t)e->payload_at + e->length);
-			m = fm_chain_strip(m, e->payload_at);
-			segs += m->nb_segs;
-			last->next = m;
-			last = rte_pktmbuf_lastseg(m);
-		}
-	front->nb_segs = (uint16_t)segs;
-	front->pkt_len += d->end - r->node[fm_extent_first_leaf(r, d)].leaf.extent[0].length;
+	if (likely(m->nb_segs == 1)) {
+		m->data_off = (uint16_t)(m->data_off + e->payload_at);
+		m->data_len = e->length;
+		m->pkt_len = e->length;
+		return m;
+	}
+	fm_chain_trim(m, (uint32_t)e->payload_at + e->length);
+	return fm_chain_strip(m, e->payload_at);
 }
 
-struct rte_mbuf *fm_join(struct fm_reass *r, struct fm_datagram *d, struct fm_whole *whole, enum fm_outcome *why)
+/* Link the payloads of all extents but the first behind `front`, which has that one's. */
+static inline void link_payloads(struct fm_reass *r, struct fm_run run, uint16_t end, struct rte_mbuf *front)
 {
-	const struct fm_extent *first = &r->node[fm_extent_first_leaf(r, d)].leaf.extent[0];
-	const bool ipv4 = d->family == FM_IPV4;
-	const struct head h = {
-		.end = d->end,
-		.l2_len = d->l2_len,
-		.l3_len = d->l3_len,
-		.next_at = d->next_at,
-		.payload_at = first->payload_at,
-		.next_header = d->next_header,
-		.ipv4 = ipv4,
-		.mark_ce = d->ecn_seen & ECN_CE,
-	};
-	struct rte_mbuf *front;
-	uint16_t flags;
+	struct rte_mbuf *last = likely(front->nb_segs == 1) ? front : rte_pktmbuf_lastseg(front);
+	uint32_t segs = front->nb_segs, i = 1;
 
+	front->pkt_len += end - run.extent[0].length;
+	for (; run.count > 0; fm_run_next(r, &run), i = 0)
+		for (; i < run.count; i++) {
+			struct rte_mbuf *m = strip(&run.extent[i]);
+
+			segs += m->nb_segs;
+			last->next = m;
+			last = likely(m->nb_segs == 1) ? m : rte_pktmbuf_lastseg(m);
+		}
+	front->nb_segs = (uint16_t)segs;
+}
+
+/* What it held may have gone cold since: ask for all of it, and for the frame with the headers. */
+static void prefetch_mbufs(const struct fm_reass *r, struct fm_run run)
+{
+	for (; run.count > 0; fm_run_next(r, &run))
+		for (uint32_t i = 0; i < run.count; i++) {
+			const uint8_t *m = (const uint8_t *)fm_extent_mbuf(&run.extent[i]);
+
+			rte_prefetch0(m);
+			rte_prefetch0(m + FM_LINE);
+		}
+}
+
+/* Where an IPv6 header chain of `l3_len` bytes names what follows it. The parser has been through it. */
+static uint16_t find_next_at(const struct rte_mbuf *m, uint32_t l2_len, uint32_t l3_len)
+{
+	uint32_t at = FM_IPV6_LEN, next_at = IPV6_NEXT_AT;
+	uint8_t buf[2], type;
+
+	type = *(const uint8_t *)rte_pktmbuf_read(m, l2_len + next_at, 1, buf);
+	while (at < l3_len) {
+		const uint8_t *header = rte_pktmbuf_read(m, l2_len + at, 2, buf);
+
+		next_at = at;
+		at += fm_ipv6_ext_len(type, header, &type);
+	}
+	return (uint16_t)next_at;
+}
+
+/* What the first fragment, which is `m`, says about the headers. */
+static inline void read_head(const struct fm_joint *joint, const struct rte_mbuf *m, struct head *h)
+{
+	uint8_t buf[1];
+
+	*h = (struct head){
+		.end = joint->end,
+		.l2_len = (uint16_t)(FM_ETHER_LEN + fm_key_tags(joint->key) * FM_VLAN_LEN),
+		.payload_at = joint->run.extent[0].payload_at,
+		.ipv4 = joint->family == FM_IPV4,
+		.mark_ce = joint->ecn_seen & ECN_CE,
+	};
+	h->l3_len = (uint16_t)(h->payload_at - h->l2_len);
+	if (h->ipv4)
+		return;
+	h->l3_len -= FM_IPV6_FRAG_LEN;
+	h->next_at = likely(h->l3_len == FM_IPV6_LEN) ? IPV6_NEXT_AT : find_next_at(m, h->l2_len, h->l3_len);
+	h->next_header = *(const uint8_t *)rte_pktmbuf_read(m, h->l2_len + h->l3_len, 1, buf);
+}
+
+struct rte_mbuf *fm_join(struct fm_reass *r, const struct fm_joint *joint, struct fm_whole *whole,
+			 enum fm_outcome *why)
+{
+	const struct fm_extent *extent = &joint->run.extent[0];
+	struct rte_mbuf *first = fm_extent_mbuf(extent), *front;
+	struct head h;
+
+	if (joint->fragments > PREFETCHED)
+		prefetch_mbufs(r, joint->run);
+	read_head(joint, first, &h);
 	/* Each fragment alone fitted, but the first one's options or headers count for all (ping of death). */
 	*why = FM_TOO_BIG;
-	if (h.l3_len - (ipv4 ? 0 : FM_IPV6_LEN) + h.end > FM_DATAGRAM_MAX)
+	if (h.l3_len - (h.ipv4 ? 0 : FM_IPV6_LEN) + h.end > FM_DATAGRAM_MAX)
 		return NULL;
 	/* RFC 3168 5.3: a sender marks all fragments or none; one Not-ECT among marked ones means that somebody
 	 * meddled. */
 	*why = FM_ECN_MISMATCH;
-	if (d->ecn_seen & ECN_NOT_ECT && d->ecn_seen != ECN_NOT_ECT)
+	if (joint->ecn_seen & ECN_NOT_ECT && joint->ecn_seen != ECN_NOT_ECT)
 		return NULL;
 	*why = FM_NO_MBUF;
-	front = mend(r, first->m, &h, first->length);
+	front = mend(r, first, &h, extent->length);
 	if (front == NULL)
 		return NULL;
-	link_payloads(r, d, front);
-	describe(&h, ipv4 ? (uint16_t)d->key.word[0] : (uint32_t)d->key.word[1], d->largest, d->fragments, whole);
-	if (ipv4) {
-		flags = fm_get16(rte_pktmbuf_mtod_offset(front, uint8_t *, h.l2_len + 6));
-		whole->dont_fragment = flags & IPV4_DF;
-	}
+	link_payloads(r, joint->run, joint->end, front);
+	describe(&h, h.ipv4 ? (uint16_t)joint->key->word[0] : (uint32_t)joint->key->word[1], joint->largest,
+		 joint->fragments, whole);
+	if (h.ipv4)
+		whole->dont_fragment =
+			fm_get16(rte_pktmbuf_mtod_offset(front, uint8_t *, h.l2_len + 6)) & IPV4_DF;
 	return front;
 }
 

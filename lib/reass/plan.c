@@ -15,6 +15,7 @@
  * that has been admitted less needs none: then those that are behind find room, and nobody has to keep a list of them.
  */
 #include "internal.h"
+#include "promise.h"
 
 enum { MEAN_SHIFT = 16 };
 
@@ -56,50 +57,6 @@ void fm_plan_init(struct fm_reass *r)
 
 /* --- what is promised --- */
 
-static uint8_t bin_of(uint32_t wanted)
-{
-	uint32_t octave, bin;
-
-	/* Exact up to 7, then four bins an octave. */
-	if (wanted < 8)
-		return (uint8_t)wanted;
-	octave = 31 - (uint32_t)__builtin_clz(wanted);
-	bin = 8 + (octave - 3) * 4 + ((wanted >> (octave - 2)) & 3);
-	return (uint8_t)(bin < FM_BINS ? bin : FM_BINS - 1);
-}
-
-/* The last fragment is never held: it completes. */
-static int64_t wanted(const struct fm_datagram *d)
-{
-	return d->mbufs_expected > d->mbufs_held + 1 ? d->mbufs_expected - d->mbufs_held - 1 : 0;
-}
-
-static void count(struct fm_plan *p, const struct fm_datagram *d, int64_t weight)
-{
-	p->count[d->bin] += weight;
-	p->held[d->bin] += weight * d->mbufs_held;
-	p->wanted[d->bin] += weight * wanted(d);
-}
-
-void fm_plan_add(struct fm_reass *r, struct fm_datagram *d, float chance)
-{
-	/* One that has outgrown what was expected wants at least one more. */
-	if (d->mbufs_held >= d->mbufs_expected)
-		d->mbufs_expected = (uint16_t)RTE_MIN(d->mbufs_held + 2U, (uint32_t)UINT16_MAX);
-	d->bin = bin_of((uint32_t)wanted(d));
-	d->weight = (uint8_t)(chance * FM_WEIGHT_ONE);
-	r->plan.used |= 1ULL << d->bin;
-	count(&r->plan, d, d->weight);
-}
-
-void fm_plan_remove(struct fm_reass *r, struct fm_datagram *d)
-{
-	if (d->bin == FM_NO_BIN)
-		return;
-	count(&r->plan, d, -(int64_t)d->weight);
-	d->bin = FM_NO_BIN;
-}
-
 /* Somebody asks for room. */
 struct ask {
 	struct fm_source *source;
@@ -137,17 +94,17 @@ static float foretell(struct fm_plan *p, const struct ask *ask)
 		float each;
 
 		bins &= ~(1ULL << bin);
-		if (p->count[bin] == 0) {
+		if (p->bin[bin].count == 0) {
 			p->used &= ~(1ULL << bin);
 			continue;
 		}
-		each = (float)p->wanted[bin] / (float)p->count[bin];
+		each = (float)p->bin[bin].wanted / (float)p->bin[bin].count;
 		if (each <= lifetime && !own) {
 			highest = need_at(number, held, lifetime, ask);
 			own = true;
 		}
-		number += p->count[bin];
-		held += p->held[bin];
+		number += p->bin[bin].count;
+		held += p->bin[bin].held;
 		if (own)
 			highest = fm_maxf(highest, need_at(number, held, each, ask));
 	}
@@ -188,6 +145,7 @@ static float area_of(const struct fm_reass *r, const struct fm_source *s, float 
 static void press(struct fm_plan *p, float refused, float chance)
 {
 	p->pressed += (refused - p->pressed) * PRESS_SHARE * chance;
+	p->pressing = p->pressed >= PRESSED;
 }
 
 uint32_t fm_plan_mean(const struct fm_reass *r)
@@ -357,7 +315,9 @@ void fm_plan_charge(struct fm_reass *r, struct fm_source *s, uint32_t mbufs)
 
 bool fm_plan_trial(const struct fm_reass *r, const struct fm_source *s)
 {
-	return fm_source_known(s) && s->held_mbufs == 0 && (float)ahead_of_mean(r, s) < -TRIAL * mean_size(r) &&
+	const int32_t ahead = ahead_of_mean(r, s);
+
+	return ahead < 0 && s->held_mbufs == 0 && fm_source_known(s) && (float)ahead < -TRIAL * mean_size(r) &&
 	       fm_trial_allowed(r);
 }
 
@@ -366,9 +326,9 @@ void fm_plan_refund(struct fm_reass *r, const struct fm_datagram *d)
 	struct fm_source *s = fm_source_of(r, d);
 	float unused;
 
-	if (s == NULL || d->bin == FM_NO_BIN)
+	if (s == NULL || d->bin == FM_NO_BIN || !(d->marks & FM_MARK_CHARGED))
 		return;
-	unused = area_of(r, s, (float)(d->mbufs_held + wanted(d))) - area_of(r, s, d->mbufs_held);
+	unused = area_of(r, s, (float)(d->mbufs_held + fm_plan_wanted(d))) - area_of(r, s, d->mbufs_held);
 	r->plan.credit += (float)d->weight / FM_WEIGHT_ONE * unused;
-	s->service -= (uint32_t)((float)wanted(d) * slowness(r, s));
+	s->service -= (uint32_t)((float)fm_plan_wanted(d) * slowness(r, s));
 }

@@ -11,6 +11,8 @@
 
 struct fm_datagram;
 struct fm_frag;
+struct fm_key;
+struct fm_who;
 
 enum {
 	FM_STEPS = 17,			/* progress classes: bit width of the mbufs held, up to 65,535 */
@@ -35,6 +37,7 @@ enum {
 	FM_WARM_LISTS,
 	FM_LIST_COLD = FM_WARM_LISTS,
 	FM_LISTS,
+	FM_LIST_YOUNG = FM_LISTS,		/* in none of them: young.h */
 };
 
 enum fm_mark {
@@ -44,6 +47,7 @@ enum fm_mark {
 	FM_MARK_GAPPY = 8,	/* something is missing between what it holds */
 	FM_MARK_HOLED = 16,	/* it has been */
 	FM_MARK_TRIAL = 32,	/* taken for likely, whatever is known of its source */
+	FM_MARK_CHARGED = 64,	/* its source has been charged for what was expected of it */
 };
 
 /* A datagram of which nothing will be stored. */
@@ -53,22 +57,31 @@ enum fm_doom {
 	FM_DOOM_PRESSURE,	/* refused or evicted */
 	FM_DOOM_FAULTY,		/* overlapping, contradicting, in too many pieces */
 };
-#define FM_DOOM_MASK 3		/* of a mark's bits */
 
+/*
+ * 63                                      24 23               2 1    0
+ * +-----------------------------------------+------------------+------+
+ * | hash of the key: its lower bits         | until, in units  | doom |
+ * +-----------------------------------------+------------------+------+
+ * A unit is 1/2^20 of the longer timeout, or a tick where that is longer. The set is chosen by the upper bits.
+ */
 struct fm_condemned {
-	uint64_t mark;		/* hash of the key, its lowest bits the enum fm_doom */
-	uint64_t until_tsc;
+	uint64_t word;
 };
+#define FM_DOOM_MASK UINT64_C(3)
+#define FM_CONDEMNED_UNTIL_SHIFT 2
+#define FM_CONDEMNED_HASH_SHIFT 24
 
 /* Who sends, and what became of it. */
 struct fm_source {
-	uint8_t prefix[16];
+	uint64_t prefix[2];	/* bytes as they lie in memory */
 	uint16_t check;		/* changes with each owner of the record */
 	uint8_t family : 4;	/* 4 or 6; 0: the record is free */
 	uint8_t resting : 1;	/* it is far ahead of others and waits for them */
 	uint8_t begun : 4, grown : 4; /* outcomes seen by `second` and `rest`, saturated */
 	uint8_t prefix_len;	/* bits of `prefix`, when the record was made */
-	uint8_t unused[3];
+	uint8_t skipped;	/* datagrams of which nothing was learned, modulo 256 */
+	uint8_t unused[2];
 	uint16_t second;	/* chance that a second fragment comes, in FM_CHANCE_ONEths */
 	uint16_t rest;		/* that a datagram with a second fragment completes */
 	float size;		/* mbufs of a datagram that completes; 0: none has */
@@ -88,11 +101,19 @@ struct fm_source_slot {
 };
 static_assert(sizeof(struct fm_source_slot) * FM_SOURCE_WAYS == 64, "a set's slots are a cache line");
 
+enum { FM_RECENT_BITS = 8 };
+
+/* Where the record of a source was found last. */
+struct fm_recent {
+	uint32_t tag;		/* 0: nothing */
+	uint32_t record;
+};
+
 /* What is known of sources in general. */
 struct fm_sources {
 	struct fm_source *record;
 	struct fm_source_slot *slot; /* of each record; those of a set share a cache line */
-	uint32_t set_mask, stamp;
+	uint32_t n_sets, stamp;
 	uint32_t trials;	/* datagrams that are taken for likely, whatever is known */
 	float go_on[FM_STEPS];	/* strangers: the chance to get from one step of progress to the next */
 	float reach[FM_STEPS + 1]; /* and to the end: the product of those from here on */
@@ -100,24 +121,31 @@ struct fm_sources {
 	float gappy;		/* chance that what is missing in between still comes */
 	float first_size;	/* of the first datagram of a source */
 	float size, gap, gap_deviation;
+	uint32_t size_mbufs;	/* `size`, rounded; as long as nothing has completed, what is hoped for */
 	float typical;		/* chance of a new datagram, in the mean over those that complete */
+	struct fm_recent recent[1 << FM_RECENT_BITS];
 };
 
 /* What is promised to those admitted. Weights are in 255ths; sums are whole numbers, so that they never drift. */
 struct fm_plan {
-	int64_t count[FM_BINS], held[FM_BINS], wanted[FM_BINS];
+	struct fm_bin { int64_t count, held, wanted; } bin[FM_BINS];
+	int64_t promised;	/* held and wanted, of all bins */
 	uint64_t used;		/* bit per bin that may be in use */
 	uint64_t earned_tsc;	/* when `credit` was brought up to date */
 	float credit;		/* mbufs x tsc that may be spent on newcomers */
 	float denied;		/* share of those refused, of late, among those behind the mean */
 	float pressed;		/* share of those refused, of late */
+	bool pressing;		/* that is more than a few */
 	float doubtful;		/* share of those unlikely to complete, of late */
 	uint64_t mean_service;	/* of those who ask, modulo 2^32, in 65536ths */
 	uint64_t random;
 };
 
 /* --- condemned.c: keys of which nothing will be stored --- */
+/* Sets for so many datagrams that may be live: one each. */
 uint32_t fm_condemned_sets(uint32_t datagrams);
+/* After the timeouts have changed. */
+void fm_condemned_set_unit(struct fm_reass *r);
 /* Is the key condemned? If so, and because of pressure, its time is prolonged: it is alive. */
 bool fm_condemned_find(struct fm_reass *r, uint64_t hash, enum fm_family_index family, uint64_t now_tsc);
 void fm_condemned_add(struct fm_reass *r, uint64_t hash, enum fm_doom doom, uint64_t now_tsc, uint64_t until_tsc);
@@ -128,19 +156,36 @@ void fm_condemned_sweep(struct fm_reass *r, uint32_t sets, uint64_t now_tsc);
 void fm_condemned_clear(struct fm_reass *r);
 
 /* --- source.c: who sends, and what became of it --- */
-uint32_t fm_sources_count(uint32_t datagrams);
+/* Sets for so many datagrams that may be live: a record each, and no fewer than some. */
+uint32_t fm_source_sets(uint32_t datagrams);
 void fm_sources_init(struct fm_reass *r);
-/* The record of a fragment's source, a new one if it has none. */
-struct fm_source *fm_source_find(struct fm_reass *r, const struct fm_frag *frag);
-/* Before its datagram gets another fragment of `mbufs`. */
-void fm_source_progress(struct fm_reass *r, struct fm_datagram *d, uint32_t mbufs, uint64_t now_tsc);
-/* It has got a fragment: is anything missing in between? */
-void fm_source_gappy(struct fm_reass *r, struct fm_datagram *d, bool gappy);
+/* Zero all behind the first `bits` bits, 1..128. */
+void fm_prefix_cut(uint64_t prefix[2], unsigned int bits);
+/* Of a set's slots the one whose record is given up for a new source. */
+const struct fm_source_slot *fm_source_victim(const struct fm_reass *r, const struct fm_source_slot *set);
+/* The record of a source, a new one if it has none. */
+struct fm_source *fm_source_find(struct fm_reass *r, struct fm_who *who);
+/* The record of a source if it has one, else NULL; nothing is changed. */
+const struct fm_source *fm_source_peek(const struct fm_reass *r, const struct fm_key *key,
+				       enum fm_family_index family);
+/* Its datagram is about to get from one step of progress to another; `s` may be NULL. */
+void fm_source_step(struct fm_reass *r, const struct fm_datagram *d, struct fm_source *s, uint8_t from, uint8_t to);
+/* Something is missing between what it holds. Returns true: that is news. */
+bool fm_source_holed(struct fm_reass *r, struct fm_datagram *d);
+/* Its datagram, young until now, has been enrolled. */
+void fm_source_enrolled(struct fm_reass *r, struct fm_datagram *d, struct fm_source *s);
+
+/* A datagram that has completed, and whose source was not asked before. */
+struct fm_end {
+	uint32_t mbufs, fragments;
+	uint32_t marks;			/* enum fm_mark */
+	uint64_t took_tsc;		/* from the first fragment to the last */
+	uint64_t gap_tsc;		/* from the one before the last */
+};
+void fm_source_ended(struct fm_reass *r, struct fm_source *s, const struct fm_end *end);
 void fm_source_completed(struct fm_reass *r, struct fm_datagram *d, uint64_t now_tsc);
 /* It is not going to, but for a chance of `alive`: 0..1. */
 void fm_source_failed(struct fm_reass *r, struct fm_datagram *d, float alive);
-/* It has let go of its mbufs, `fragments` of which come to nothing. */
-void fm_source_released(struct fm_reass *r, const struct fm_datagram *d, uint32_t fragments);
 
 /* --- chance.c: how likely is a datagram to complete? 0..1 --- */
 float fm_chance_new(const struct fm_reass *r, const struct fm_source *s, bool headless);
@@ -163,8 +208,6 @@ uint64_t fm_patience_general_tsc(const struct fm_reass *r);
 
 /* --- plan.c: what is promised --- */
 void fm_plan_init(struct fm_reass *r);
-void fm_plan_add(struct fm_reass *r, struct fm_datagram *d, float chance);
-void fm_plan_remove(struct fm_reass *r, struct fm_datagram *d);
 /* The mean service of those who ask, which a source begins with. */
 uint32_t fm_plan_mean(const struct fm_reass *r);
 /* May a new datagram of so many mbufs be begun? On false *why is set. */
@@ -191,18 +234,35 @@ float fm_plan_random(struct fm_reass *r);
 /* --- admit.c: the pressure policy. Whether and for whom room is made is decided here and nowhere else. --- */
 enum fm_admission { FM_ADMIT, FM_REFUSE };
 
+/* A new datagram. */
+struct fm_ask {
+	/* Given. */
+	struct fm_source *source;
+	bool headless;			/* its first fragment does not come first */
+	bool trial;			/* fm_plan_trial() */
+	/* Decided. */
+	bool charged;			/* its source has been */
+	float chance;			/* of completing */
+	uint32_t expected_mbufs;	/* of the whole */
+};
+
 /* A datagram not seen before wants to hold `mbufs`. On FM_REFUSE *why is set. */
-enum fm_admission fm_admit_new(struct fm_reass *r, struct fm_source *s, bool headless, bool trial, uint32_t mbufs,
-			       uint64_t now_tsc, enum fm_outcome *why);
+enum fm_admission fm_admit_new(struct fm_reass *r, struct fm_ask *ask, uint32_t mbufs, uint64_t now_tsc,
+			       enum fm_outcome *why);
+/* Mbufs of a whole datagram of that source. */
+uint32_t fm_expected_size(const struct fm_reass *r, const struct fm_source *s);
 /* Write into an admitted one what was decided on. */
-void fm_admit_note(struct fm_reass *r, struct fm_datagram *d, const struct fm_source *s, bool headless, bool trial);
+void fm_admit_note(struct fm_reass *r, struct fm_datagram *d, const struct fm_ask *ask);
 /* A live datagram wants to hold `mbufs` more. On FM_REFUSE it is the one to give way, *why is set. */
 enum fm_admission fm_admit_more(struct fm_reass *r, struct fm_datagram *d, uint32_t mbufs, uint64_t now_tsc,
 				enum fm_outcome *why);
 /* Evict until the budget holds. */
 void fm_admit_shrink(struct fm_reass *r, uint64_t now_tsc);
-/* Move what has been silent for too long to the unlikely and to the cold ones: a bounded look, now and then. */
-void fm_admit_cool(struct fm_reass *r, uint64_t now_tsc);
+/*
+ * Move what has been silent for too long to the unlikely and to the cold ones: a look now and then, bounded by the
+ * `fragments` that have come since the last one.
+ */
+void fm_admit_cool(struct fm_reass *r, uint32_t fragments, uint64_t now_tsc);
 bool fm_admit_cold(const struct fm_reass *r, const struct fm_datagram *d, uint64_t now_tsc);
 
 #endif

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "internal.h"
+#include "young.h"
 
 #define SOUND(condition)									\
 	do {											\
@@ -14,7 +15,7 @@
 	} while (0)
 
 struct sums {
-	uint64_t fragments, mbufs, live, nodes, listed;
+	uint64_t fragments, mbufs, live, young, nodes, listed;
 	struct fm_plan plan;
 };
 
@@ -27,22 +28,25 @@ static bool node_sound(const struct fm_reass *r, uint32_t n, uint8_t level, uint
 {
 	const union fm_node *node = &r->node[n];
 
-	SOUND(n != FM_NONE && n <= r->n_nodes);
+	SOUND(n != FM_NONE && n <= r->n_cells && fm_entry(r, n)->key.word[0] >= FM_NODE);
 	sums->nodes++;
 	if (level == 0) {
-		SOUND(node->leaf.count >= (spine ? 1 : 2) && node->leaf.count <= FM_LEAF_EXTENTS);
-		for (uint32_t i = 0; i < node->leaf.count; i++)
-			SOUND(node->leaf.extent[i].offset >= low && node->leaf.extent[i].offset < high);
+		SOUND(fm_leaf_count(&node->leaf) >= (spine ? 1 : FM_LEAF_EXTENTS / 2));
+		SOUND(fm_leaf_count(&node->leaf) <= FM_LEAF_EXTENTS);
+		for (uint32_t i = 0; i < fm_leaf_count(&node->leaf); i++)
+			SOUND(fm_extent_offset(&node->leaf.extent[i]) >= low &&
+			      fm_extent_offset(&node->leaf.extent[i]) < high);
 		return true;
 	}
-	SOUND(node->inner.count >= (spine ? 1 : FM_INNER_CHILDREN / 2) && node->inner.count <= FM_INNER_CHILDREN);
-	for (uint32_t i = 0; i < node->inner.count; i++) {
+	SOUND(fm_inner_count(&node->inner) >= (spine ? 1 : FM_INNER_CHILDREN / 2));
+	SOUND(fm_inner_count(&node->inner) <= FM_INNER_CHILDREN);
+	for (uint32_t i = 0; i < fm_inner_count(&node->inner); i++) {
 		const uint32_t from = i == 0 ? low : node->inner.first[i];
-		const uint32_t to = i + 1 < node->inner.count ? node->inner.first[i + 1] : high;
+		const uint32_t to = i + 1 < fm_inner_count(&node->inner) ? node->inner.first[i + 1] : high;
 
 		SOUND(from >= low && to <= high && from < to);
-		if (!node_sound(r, node->inner.child[i], level - 1, from, to, spine && i + 1 == node->inner.count, sums,
-				err, err_len))
+		if (!node_sound(r, node->inner.child[i], level - 1, from, to,
+				spine && i + 1 == fm_inner_count(&node->inner), sums, err, err_len))
 			return false;
 	}
 	return true;
@@ -51,24 +55,29 @@ static bool node_sound(const struct fm_reass *r, uint32_t n, uint8_t level, uint
 static bool extents_sound(const struct fm_reass *r, const struct fm_datagram *d, struct sums *sums, char *err,
 			  size_t err_len)
 {
-	uint32_t end = 0, bytes = 0, fragments = 0, mbufs = 0, last = FM_NONE;
+	uint32_t end = 0, bytes = 0, fragments = 0, mbufs = 0;
+	const struct fm_extent *last = NULL;
 
-	SOUND(d->root != FM_NONE && d->height < FM_HEIGHT_MAX);
-	if (!node_sound(r, d->root, d->height, 0, FM_DATAGRAM_MAX, true, sums, err, err_len))
-		return false;
-	for (uint32_t n = fm_extent_first_leaf(r, d); n != FM_NONE; n = r->node[n].leaf.next) {
-		for (uint32_t i = 0; i < r->node[n].leaf.count; i++) {
-			const struct fm_extent *e = &r->node[n].leaf.extent[i];
+	SOUND(d->fragments >= 1);
+	if (d->fragments > 1) {
+		SOUND(d->root != FM_NONE && d->height < FM_HEIGHT_MAX);
+		if (!node_sound(r, d->root, d->height, 0, FM_DATAGRAM_MAX, true, sums, err, err_len))
+			return false;
+		last = &r->node[d->tail].leaf.extent[fm_leaf_count(&r->node[d->tail].leaf) - 1];
+	}
+	for (struct fm_run run = fm_run_first(r, d); run.count > 0; fm_run_next(r, &run)) {
+		for (uint32_t i = 0; i < run.count; i++) {
+			const struct fm_extent *e = &run.extent[i];
 
-			SOUND(e->length > 0 && e->offset >= end);
-			end = (uint32_t)e->offset + e->length;
+			SOUND(e->length > 0 && fm_extent_offset(e) >= end);
+			end = fm_extent_end(e);
 			bytes += e->length;
 			fragments++;
-			mbufs += e->m->nb_segs;
+			mbufs += fm_extent_mbuf(e)->nb_segs;
 		}
-		last = n;
+		SOUND(run.next != FM_NONE || last == NULL || last == &run.extent[run.count - 1]);
 	}
-	SOUND(last == d->tail && (d->end == FM_END_UNKNOWN || end <= d->end));
+	SOUND(end == d->held_end && (d->end == FM_END_UNKNOWN || end <= d->end));
 	SOUND(bytes == d->bytes_held && fragments == d->fragments && mbufs == d->mbufs_held);
 	SOUND(fragments <= FM_FRAGMENTS_MAX && bytes != d->end);
 	sums->fragments += fragments;
@@ -79,20 +88,24 @@ static bool extents_sound(const struct fm_reass *r, const struct fm_datagram *d,
 static bool family_sound(const struct fm_reass *r, int family, struct sums *sums, char *err, size_t err_len)
 {
 	uint32_t prev = FM_NONE;
+	bool past = false;
 
-	for (uint32_t n = r->age[family].head; n != FM_NONE; n = fm_entry(r, n)->link[FM_LINK_AGE].next) {
+	for (uint32_t n = r->age[family].head; n != FM_NONE; n = fm_age_next(r, n)) {
 		const struct fm_datagram *d = fm_entry(r, n);
 
-		SOUND(n <= r->n_entries && d->family == family && d->link[FM_LINK_AGE].prev == prev);
+		/* A young one is in no list, has no source, and no young one comes before the first of them. */
+		past |= n == r->young[family];
+		SOUND(!fm_is_young(d) || (past && d->source_check == 0 && d->bin == FM_NO_BIN));
+		sums->young += fm_is_young(d);
+		SOUND(n <= r->n_cells && d->family == family && r->age_link[n].prev == prev);
 		SOUND((uint32_t)fm_key_hash(r, &d->key, d->family) == d->hash);
-		SOUND(fm_index_find(r, &d->key, d->family, d->hash) == d);
-		SOUND(d->state == FM_STATE_LIVE);
+		SOUND(fm_index_find(r, &d->key, d->hash) == d);
 		if (!extents_sound(r, d, sums, err, err_len))
 			return false;
 		sums->live++;
 		prev = n;
 	}
-	SOUND(r->age[family].tail == prev);
+	SOUND(r->age[family].tail == prev && past == (r->young[family] != FM_NONE));
 	return true;
 }
 
@@ -103,9 +116,9 @@ static void add_up(const struct fm_datagram *d, struct sums *sums)
 
 	if (d->bin == FM_NO_BIN)
 		return;
-	sums->plan.count[d->bin] += d->weight;
-	sums->plan.held[d->bin] += (int64_t)d->weight * d->mbufs_held;
-	sums->plan.wanted[d->bin] += d->weight * (wanted > 0 ? wanted : 0);
+	sums->plan.bin[d->bin].count += d->weight;
+	sums->plan.bin[d->bin].held += (int64_t)d->weight * d->mbufs_held;
+	sums->plan.bin[d->bin].wanted += d->weight * (wanted > 0 ? wanted : 0);
 }
 
 static bool list_sound(const struct fm_reass *r, uint32_t number, struct sums *sums, char *err, size_t err_len)
@@ -115,10 +128,10 @@ static bool list_sound(const struct fm_reass *r, uint32_t number, struct sums *s
 	uint32_t prev = FM_NONE;
 
 	SOUND((list->head != FM_NONE) == (r->list_used >> number & 1));
-	for (uint32_t n = list->head; n != FM_NONE; n = before->link[FM_LINK_ACTIVITY].next) {
+	for (uint32_t n = list->head; n != FM_NONE; n = before->activity.next) {
 		const struct fm_datagram *d = fm_entry(r, n);
 
-		SOUND(d->state == FM_STATE_LIVE && d->list == number && d->link[FM_LINK_ACTIVITY].prev == prev);
+		SOUND(d->list == number && d->activity.prev == prev);
 		SOUND(number >= FM_LIST_SLOW || number % FM_STEPS == fm_step_of(d->mbufs_held));
 		SOUND(number == FM_LIST_SLOW ||
 		      (number >= FM_LIST_LIKELY && number < FM_LIST_SLOW) == (d->bin != FM_NO_BIN));
@@ -133,22 +146,27 @@ static bool list_sound(const struct fm_reass *r, uint32_t number, struct sums *s
 
 static bool plan_sound(const struct fm_reass *r, const struct sums *sums, char *err, size_t err_len)
 {
-	for (int bin = 0; bin < FM_BINS; bin++) {
-		SOUND(r->plan.count[bin] == sums->plan.count[bin] && r->plan.held[bin] == sums->plan.held[bin]);
-		SOUND(r->plan.wanted[bin] == sums->plan.wanted[bin]);
-		SOUND(r->plan.count[bin] == 0 || (r->plan.used >> bin & 1));
+	int64_t promised = 0;
+
+	for (int i = 0; i < FM_BINS; i++) {
+		const struct fm_bin *bin = &r->plan.bin[i], *sum = &sums->plan.bin[i];
+
+		SOUND(bin->count == sum->count && bin->held == sum->held && bin->wanted == sum->wanted);
+		SOUND(bin->count == 0 || (r->plan.used >> i & 1));
+		promised += bin->held + bin->wanted;
 	}
+	SOUND(r->plan.promised == promised);
 	return true;
 }
 
 /* Whoever has a record holds what its datagrams hold. */
 static bool sources_sound(const struct fm_reass *r, char *err, size_t err_len)
 {
-	const size_t n_sources = ((size_t)r->sources.set_mask + 1) * FM_SOURCE_WAYS;
+	const size_t n_sources = (size_t)r->sources.n_sets * FM_SOURCE_WAYS;
 	uint64_t owned = 0, held = 0;
 
 	for (int family = 0; family < FM_FAMILIES; family++)
-		for (uint32_t n = r->age[family].head; n != FM_NONE; n = fm_entry(r, n)->link[FM_LINK_AGE].next) {
+		for (uint32_t n = r->age[family].head; n != FM_NONE; n = fm_age_next(r, n)) {
 			SOUND(fm_entry(r, n)->source < n_sources);
 			if (fm_source_of(r, fm_entry(r, n)) != NULL)
 				owned += fm_entry(r, n)->mbufs_held;
@@ -161,29 +179,24 @@ static bool sources_sound(const struct fm_reass *r, char *err, size_t err_len)
 
 static bool condemned_sound(const struct fm_reass *r, char *err, size_t err_len)
 {
-	const size_t slots = ((size_t)r->condemned_mask + 1) * FM_CONDEMNED_WAYS;
+	const size_t slots = (size_t)r->n_condemned_sets * FM_CONDEMNED_WAYS;
 	uint64_t count = 0;
 
 	for (size_t i = 0; i < slots; i++)
-		count += (r->condemned[i].mark & FM_DOOM_MASK) != FM_DOOM_NONE;
+		count += (r->condemned[i].word & FM_DOOM_MASK) != FM_DOOM_NONE;
 	SOUND(count == r->stats.condemned);
 	return true;
 }
 
 static bool free_sound(const struct fm_reass *r, const struct sums *sums, char *err, size_t err_len)
 {
-	uint64_t entries = 0, nodes = 0;
+	uint64_t cells = 0;
 
-	for (uint32_t n = r->free_entry; n != FM_NONE; n = fm_entry(r, n)->chain) {
-		SOUND(fm_entry(r, n)->state == FM_STATE_FREE && entries < r->n_entries);
-		entries++;
+	for (uint32_t n = r->free_cell; n != FM_NONE; n = fm_entry(r, n)->chain) {
+		SOUND(fm_entry(r, n)->key.word[0] == FM_KEY_NONE && cells < r->n_cells);
+		cells++;
 	}
-	for (uint32_t n = r->free_node; n != FM_NONE; n = r->node[n].leaf.next) {
-		SOUND(nodes < r->n_nodes);
-		nodes++;
-	}
-	SOUND(entries + sums->live == r->n_entries);
-	SOUND(nodes + sums->nodes == r->n_nodes);
+	SOUND(cells + sums->live + sums->nodes == r->n_cells);
 	return true;
 }
 
@@ -214,7 +227,7 @@ bool fm_reass_sound(const struct fm_reass *r, char *err, size_t err_len)
 	for (uint32_t list = 0; list < FM_LISTS; list++)
 		if (!list_sound(r, list, &sums, err, err_len))
 			return false;
-	SOUND(sums.listed == sums.live && r->n_dead == 0);
+	SOUND(sums.young == r->n_young && sums.listed + sums.young == sums.live && r->n_dead == 0);
 	return plan_sound(r, &sums, err, err_len) && sources_sound(r, err, err_len) &&
 	       condemned_sound(r, err, err_len) && free_sound(r, &sums, err, err_len) &&
 	       stats_sound(r, &sums, err, err_len);

@@ -10,30 +10,28 @@
 #include <string.h>
 
 #include "internal.h"
+#include "source.h"
 
 enum {
 	SOURCES_MIN = 256,
 	STAMP_MASK = (1 << 30) - 1,
 	OUTCOMES_MAX = 15,
-	RATE_SHIFT = 4,		/* an outcome's weight in a rate: 1/16, more while there are few */
 	STRANGERS_SHIFT = 6,	/* in what is known of strangers: 1/64 */
 	GAP_SHIFT = 2,		/* a datagram's, in its source's gap */
-	DEVIATION_SHIFT = 4,	/* a fragment's, in the deviation from that */
 	SIZE_SHIFT = 2,
 	SIZES_SHIFT = 5,	/* in the size of all */
+	SIZE_HOPED = 2,		/* mbufs, as long as nothing is known */
+	STEADY = FM_CHANCE_ONE * 63 / 64,
+	STEADY_EACH = 4,
 };
 
 #define EXPLORE (1.0F / 16)	/* of those with a hole, to see whether it gets filled */
 #define CHANCE_MIN 0.002F	/* no stranger is hopeless */
 #define HEADLESS_MIN 0.02F	/* nor is who sends the last fragment first */
 
-uint32_t fm_sources_count(uint32_t datagrams)
+uint32_t fm_source_sets(uint32_t datagrams)
 {
-	uint32_t n = SOURCES_MIN;
-
-	while (n < 2 * datagrams)
-		n *= 2;
-	return n;
+	return RTE_MAX((uint32_t)SOURCES_MIN, datagrams) / FM_SOURCE_WAYS;
 }
 
 static void learn(float *mean, float value, float share)
@@ -55,6 +53,8 @@ void fm_sources_init(struct fm_reass *r)
 {
 	struct fm_sources *s = &r->sources;
 
+	r->sources.record[0].check = 1;
+	s->size_mbufs = SIZE_HOPED;
 	s->headless = 0.5F;
 	s->typical = 1;
 	s->gappy = 0.9F;
@@ -74,17 +74,15 @@ static void strangers_got_to(struct fm_sources *s, uint8_t from, uint8_t to, flo
 
 /* --- records --- */
 
-static void make_prefix(const struct fm_frag *frag, unsigned int bits, uint8_t prefix[16])
+void fm_prefix_cut(uint64_t prefix[2], unsigned int bits)
 {
-	const bool ipv4 = frag->family == 4;
 	const unsigned int whole = bits / 8;
+	uint8_t *byte = (uint8_t *)prefix;
 
-	memset(prefix, 0, 16);
-	memcpy(prefix, &frag->key.word[ipv4 ? 1 : 2], ipv4 ? 4 : 16);
 	if (whole >= 16)
 		return;
-	prefix[whole] &= (uint8_t)(0xff00 >> bits % 8);
-	memset(prefix + whole + 1, 0, 15 - whole);
+	byte[whole] &= (uint8_t)(0xff00 >> bits % 8);
+	memset(byte + whole + 1, 0, 15 - whole);
 }
 
 /*
@@ -102,60 +100,92 @@ static bool gives_up_before(const struct fm_reass *r, const struct fm_source_slo
 	return ((r->sources.stamp - a->stamp) & STAMP_MASK) > ((r->sources.stamp - b->stamp) & STAMP_MASK);
 }
 
-static struct fm_source *replace(struct fm_reass *r, struct fm_source_slot *set, uint32_t tag, uint8_t family,
-				 const uint8_t prefix[16], unsigned int bits)
+const struct fm_source_slot *fm_source_victim(const struct fm_reass *r, const struct fm_source_slot *set)
 {
-	struct fm_source_slot *victim = set;
-	struct fm_source *s;
-	uint16_t check;
+	const struct fm_source_slot *victim = set;
 
 	for (int i = 1; i < FM_SOURCE_WAYS; i++)
 		if (gives_up_before(r, &set[i], victim))
 			victim = &set[i];
-	*victim = (struct fm_source_slot){ .tag = tag, .stamp = r->sources.stamp & STAMP_MASK };
+	return victim;
+}
+
+static struct fm_source *replace(struct fm_reass *r, struct fm_source_slot *set, const struct fm_who *who)
+{
+	struct fm_source_slot *victim = &set[fm_source_victim(r, set) - set];
+	struct fm_source *s;
+	uint16_t check;
+
+	*victim = (struct fm_source_slot){ .tag = fm_source_tag(who->hash), .stamp = r->sources.stamp & STAMP_MASK };
 	s = &r->sources.record[victim - r->sources.slot];
 	check = s->check;
 	*s = (struct fm_source){
-		.family = family & 15,
-		.check = (uint16_t)(check + 1),
-		.prefix_len = (uint8_t)bits,
+		.prefix = { who->prefix[0], who->prefix[1] },
+		.family = who->family & 15,
+		/* 0 is that of datagrams that have no source yet. */
+		.check = check == UINT16_MAX ? 1 : check + 1,
+		.prefix_len = who->bits,
 		/* It starts like others, neither with a debt nor with a claim. */
 		.service = fm_plan_mean(r),
 	};
-	memcpy(s->prefix, prefix, 16);
 	return s;
 }
 
-struct fm_source *fm_source_find(struct fm_reass *r, const struct fm_frag *frag)
+const struct fm_source *fm_source_peek(const struct fm_reass *r, const struct fm_key *key, enum fm_family_index family)
 {
-	const unsigned int bits = fm_prefix_bits(r, frag->family == 4 ? FM_IPV4 : FM_IPV6);
-	struct fm_source_slot *set;
-	uint64_t word[3], hash;
-	uint8_t prefix[16];
-	uint32_t tag;
+	struct fm_who who = {
+		.family = family == FM_IPV4 ? 4 : 6,
+		.bits = (uint8_t)fm_prefix_bits(r, family),
+	};
+	const struct fm_source_slot *set;
 
-	make_prefix(frag, bits, prefix);
-	memcpy(word, prefix, 16);
-	/* With the length: records of another length are found no more. */
-	word[2] = frag->family | bits << 8;
-	hash = fm_siphash13(&r->secret, word, 3);
-	set = &r->sources.slot[(size_t)(hash & r->sources.set_mask) * FM_SOURCE_WAYS];
-	tag = (uint32_t)(hash >> 32) | 1;
-	r->sources.stamp++;
+	fm_prefix_make(key, family, who.bits, who.prefix);
+	who.hash = fm_source_hash(r, &who);
+	set = fm_source_set(r, who.hash);
+	for (int i = 0; i < FM_SOURCE_WAYS; i++) {
+		const struct fm_source *s = &r->sources.record[&set[i] - r->sources.slot];
+
+		if (set[i].tag == fm_source_tag(who.hash) && fm_source_is(s, &who))
+			return s;
+	}
+	return NULL;
+}
+
+static struct fm_source *look_up(struct fm_reass *r, const struct fm_who *who)
+{
+	struct fm_source_slot *set = fm_source_set(r, who->hash);
+	const uint32_t tag = fm_source_tag(who->hash);
+
 	for (int i = 0; i < FM_SOURCE_WAYS; i++) {
 		struct fm_source *s = &r->sources.record[&set[i] - r->sources.slot];
 
-		if (set[i].tag != tag || s->family != frag->family || memcmp(s->prefix, prefix, 16) != 0)
-			continue;
-		set[i].stamp = r->sources.stamp & STAMP_MASK;
-		return s;
+		if (set[i].tag == tag && fm_source_is(s, who)) {
+			set[i].stamp = r->sources.stamp & STAMP_MASK;
+			return s;
+		}
 	}
-	return replace(r, set, tag, frag->family, prefix, bits);
+	return replace(r, set, who);
 }
 
-static struct fm_source_slot *slot_of(const struct fm_reass *r, const struct fm_source *s)
+struct fm_source *fm_source_find(struct fm_reass *r, struct fm_who *who)
 {
-	return &r->sources.slot[s - r->sources.record];
+	struct fm_recent *recent;
+	struct fm_source *s;
+	uint32_t tag;
+
+	r->sources.stamp++;
+	if (who->record != FM_NO_RECORD) {
+		s = &r->sources.record[who->record];
+		if (likely(fm_source_is(s, who))) {
+			fm_source_slot(r, s)->stamp = r->sources.stamp & STAMP_MASK;
+			return s;
+		}
+		who->hash = fm_source_hash(r, who);
+	}
+	s = look_up(r, who);
+	recent = fm_recent_of(r, who, &tag);
+	*recent = (struct fm_recent){ .tag = tag, .record = (uint32_t)(s - r->sources.record) };
+	return s;
 }
 
 /* --- what is learned --- */
@@ -163,9 +193,14 @@ static struct fm_source_slot *slot_of(const struct fm_reass *r, const struct fm_
 /* `value`: 1, it came; else what is left of the chance that it would have. */
 static uint16_t learn_chance(uint16_t chance, uint8_t outcomes, float value)
 {
-	const float few = 1.0F / (float)(outcomes + 2), now = (float)chance;
+	/* 1 / (outcomes + 2), but 1 / 16 at the least. */
+	static const float share[OUTCOMES_MAX + 1] = {
+		1.0F / 2, 1.0F / 3, 1.0F / 4, 1.0F / 5, 1.0F / 6, 1.0F / 7, 1.0F / 8, 1.0F / 9, 1.0F / 10,
+		1.0F / 11, 1.0F / 12, 1.0F / 13, 1.0F / 14, 1.0F / 15, 1.0F / 16, 1.0F / 16,
+	};
+	const float now = (float)chance;
 
-	return (uint16_t)(now + (value * FM_CHANCE_ONE - now) * fm_maxf(few, 1.0F / (1 << RATE_SHIFT)));
+	return (uint16_t)(now + (value * FM_CHANCE_ONE - now) * share[outcomes]);
 }
 
 /* A record that knows nothing begins with what is known of strangers. */
@@ -187,18 +222,12 @@ static void learn_rest(const struct fm_reass *r, struct fm_source *s, bool compl
 
 /*
  * Gaps are learned from datagrams that complete, and from nothing else: what a flood does is no rhythm. A source's gap
- * is the mean over a whole datagram; its deviation follows each fragment.
+ * is the mean over a whole datagram; its deviation follows each fragment (source.h).
  */
-static void learn_deviation(struct fm_source *s, float gap)
+static void learn_gap(struct fm_reass *r, struct fm_source *s, uint32_t fragments, uint64_t took_tsc, float share)
 {
-	if (s->gap > 0)
-		learn(&s->gap_deviation, fabsf(gap - s->gap), 1.0F / (1 << DEVIATION_SHIFT));
-}
-
-static void learn_gap(struct fm_reass *r, struct fm_source *s, const struct fm_datagram *d, uint64_t now_tsc)
-{
-	const float mean = 1 + (float)fm_elapsed(d->first_seen_tsc, now_tsc) / (float)(d->fragments - 1);
-	const float share = fm_minf(1, (float)d->mbufs_held / r->sources.size) / (1 << SIZES_SHIFT);
+	const float all = (float)(int64_t)took_tsc;
+	const float mean = 1 + (fragments == 2 ? all : all / (float)(fragments - 1));
 
 	if (r->sources.gap == 0) {
 		r->sources.gap = mean;
@@ -215,74 +244,110 @@ static void learn_gap(struct fm_reass *r, struct fm_source *s, const struct fm_d
 	learn(&r->sources.gap_deviation, s->gap_deviation + fabsf(s->gap - r->sources.gap), share);
 }
 
-void fm_source_progress(struct fm_reass *r, struct fm_datagram *d, uint32_t mbufs, uint64_t now_tsc)
+void fm_source_step(struct fm_reass *r, const struct fm_datagram *d, struct fm_source *s, uint8_t from, uint8_t to)
 {
-	const uint8_t from = fm_step_of(d->mbufs_held), to = fm_step_of(d->mbufs_held + mbufs);
-	struct fm_source *s = fm_source_of(r, d);
-
-	if (s != NULL && s->held_mbufs == 0 && s->delivered == 0)
-		slot_of(r, s)->held = 1;
-	if (s != NULL)
-		s->held_mbufs += mbufs;
-	if (d->fragments == 0)
-		return;
-	if (s != NULL)
-		learn_deviation(s, (float)fm_elapsed(d->last_seen_tsc, now_tsc));
-	/* It was taken for dead: what it says now is worth more. */
-	d->marks &= (uint8_t)~FM_MARK_TAUGHT;
 	if (from != to && (d->marks & FM_MARK_STRANGER))
 		strangers_got_to(&r->sources, from, to, 1.0F / (1 << STRANGERS_SHIFT));
 	if (s != NULL && d->fragments == 1)
 		learn_second(r, s, true, 1);
 }
 
-void fm_source_gappy(struct fm_reass *r, struct fm_datagram *d, bool gappy)
+bool fm_source_holed(struct fm_reass *r, struct fm_datagram *d)
 {
-	if (!gappy) {
-		d->marks &= (uint8_t)~FM_MARK_GAPPY;
-		return;
-	}
 	d->marks |= FM_MARK_GAPPY;
 	if (d->marks & FM_MARK_HOLED)
-		return;
+		return true;
 	d->marks |= FM_MARK_HOLED;
 	if (fm_trial_allowed(r) && fm_plan_random(r) < EXPLORE)
 		fm_mark_trial(r, d);
+	return true;
+}
+
+/* What a datagram that completes says about its source, and about all; `taught`: it was taken for dead before. */
+static void completed(struct fm_reass *r, struct fm_source *s, uint32_t mbufs, uint32_t fragments, uint64_t took_tsc,
+		      bool taught, float times)
+{
+	struct fm_sources *all = &r->sources;
+	float share;
+
+	/* Weighted by itself: who takes most of the memory counts most. */
+	if (unlikely(all->size == 0))
+		all->size = (float)mbufs;
+	share = (float)mbufs < all->size ? (float)mbufs / all->size : 1;
+	share *= times / (1 << SIZES_SHIFT);
+	learn(&all->size, (float)mbufs, share);
+	all->size_mbufs = (uint32_t)(all->size + 0.5F);
+	if (fragments > 1)
+		learn_gap(r, s, fragments, took_tsc, share);
+	if (s == NULL)
+		return;
+	learn(&all->typical, fm_chance_new(r, s, false), times / (1 << STRANGERS_SHIFT));
+	if (unlikely(s->size == 0)) {
+		learn(&all->first_size, (float)mbufs, all->first_size == 0 ? 1 : 1.0F / (1 << SIZE_SHIFT));
+		s->size = (float)mbufs;
+	}
+	learn(&s->size, (float)mbufs, 1.0F / (1 << SIZE_SHIFT));
+	if (unlikely(s->delivered == 0))
+		fm_source_slot(r, s)->delivered = 1;
+	s->delivered += fragments;
+	if (!taught)
+		learn_rest(r, s, true, 1);
 }
 
 void fm_source_completed(struct fm_reass *r, struct fm_datagram *d, uint64_t now_tsc)
 {
-	const uint32_t mbufs = d->mbufs_held;
+	const float share = 1.0F / (1 << STRANGERS_SHIFT);
 	const uint8_t step = fm_step_of(d->mbufs_held);
-	struct fm_source *s = fm_source_of(r, d);
+	const bool taught = d->marks & FM_MARK_TAUGHT;
 
-	/* Weighted by itself: who takes most of the memory counts most. */
-	if (r->sources.size == 0)
-		r->sources.size = (float)mbufs;
-	learn(&r->sources.size, (float)mbufs, fm_minf(1, (float)mbufs / r->sources.size) / (1 << SIZES_SHIFT));
-	if (d->fragments > 1)
-		learn_gap(r, s, d, now_tsc);
-	if (!(d->marks & FM_MARK_TAUGHT)) {
+	completed(r, fm_source_of(r, d), d->mbufs_held, d->fragments, fm_elapsed(d->first_seen_tsc, now_tsc), taught,
+		  1);
+	if (unlikely(d->marks & (FM_MARK_HOLED | FM_MARK_HEADLESS | FM_MARK_STRANGER)) && !taught) {
 		if (d->marks & FM_MARK_HOLED)
-			learn(&r->sources.gappy, 1, 1.0F / (1 << STRANGERS_SHIFT));
+			learn(&r->sources.gappy, 1, share);
 		if (d->marks & FM_MARK_HEADLESS)
-			learn(&r->sources.headless, 1, 1.0F / (1 << STRANGERS_SHIFT));
+			learn(&r->sources.headless, 1, share);
 		if (d->marks & FM_MARK_STRANGER)
-			strangers_got_to(&r->sources, step, step + 1, 1.0F / (1 << STRANGERS_SHIFT));
+			strangers_got_to(&r->sources, step, step + 1, share);
 	}
-	if (s == NULL)
-		return;
-	learn(&r->sources.typical, fm_chance_new(r, s, false), 1.0F / (1 << STRANGERS_SHIFT));
-	if (s->size == 0)
-		learn(&r->sources.first_size, (float)mbufs, r->sources.first_size == 0 ? 1 : 1.0F / (1 << SIZE_SHIFT));
-	learn(&s->size, (float)mbufs, s->size == 0 ? 1 : 1.0F / (1 << SIZE_SHIFT));
-	if (s->delivered == 0)
-		slot_of(r, s)->delivered = 1;
-	s->delivered += d->fragments;
-	if (d->marks & FM_MARK_TAUGHT)
-		return;
-	learn_rest(r, s, true, 1);
 	d->marks |= FM_MARK_TAUGHT;
+}
+
+void fm_source_enrolled(struct fm_reass *r, struct fm_datagram *d, struct fm_source *s)
+{
+	if (d->fragments > 1) {
+		if (d->marks & FM_MARK_STRANGER)
+			strangers_got_to(&r->sources, 1, fm_step_of(d->mbufs_held), 1.0F / (1 << STRANGERS_SHIFT));
+		learn_second(r, s, true, 1);
+	}
+	fm_source_hold(r, s, d->mbufs_held);
+}
+
+/* Its datagrams complete, and are all of that size: there is little to be learned from another one. */
+static bool is_steady(const struct fm_source *s, uint32_t mbufs)
+{
+	return s->second >= STEADY && s->rest >= STEADY && s->size == (float)mbufs;
+}
+
+void fm_source_ended(struct fm_reass *r, struct fm_source *s, const struct fm_end *end)
+{
+	const bool steady = is_steady(s, end->mbufs);
+	const float share = 1.0F / (1 << STRANGERS_SHIFT);
+
+	/* One in four counts for all of them. */
+	if (likely(steady) && ++s->skipped % STEADY_EACH != 0) {
+		s->delivered += end->fragments;
+		return;
+	}
+	if (unlikely(!fm_source_known(s)))
+		strangers_got_to(&r->sources, 1, fm_step_of(end->mbufs) + 1, share);
+	if (unlikely(end->marks & FM_MARK_HOLED))
+		learn(&r->sources.gappy, 1, share);
+	if (unlikely(end->marks & FM_MARK_HEADLESS))
+		learn(&r->sources.headless, 1, share);
+	learn_second(r, s, true, 1);
+	fm_source_learn_deviation(s, (float)(int64_t)end->gap_tsc);
+	completed(r, s, end->mbufs, end->fragments, end->took_tsc, false, steady ? STEADY_EACH : 1);
 }
 
 void fm_source_failed(struct fm_reass *r, struct fm_datagram *d, float alive)
@@ -310,16 +375,4 @@ void fm_source_failed(struct fm_reass *r, struct fm_datagram *d, float alive)
 		learn_second(r, s, false, alive);
 	else if (s != NULL)
 		learn_rest(r, s, false, alive);
-}
-
-void fm_source_released(struct fm_reass *r, const struct fm_datagram *d, uint32_t fragments)
-{
-	struct fm_source *s = fm_source_of(r, d);
-
-	if (s == NULL)
-		return;
-	s->held_mbufs -= d->mbufs_held;
-	if (s->held_mbufs == 0 && s->delivered == 0)
-		slot_of(r, s)->held = 0;
-	s->wasted += fragments;
 }

@@ -57,36 +57,45 @@ static int check_params(const struct fm_reass_params *p, char *err, size_t err_l
 
 /* The parts of a table's memory, as offsets from its start; each on a cache line. */
 struct layout {
-	uint32_t n_buckets, n_entries, n_nodes, n_condemned_sets, n_sources;
-	size_t buckets, entries, nodes, condemned, sources, slots, scratch, size;
+	uint32_t n_buckets, n_cells, n_condemned_sets, n_source_sets;
+	size_t buckets, cells, age_links, condemned, sources, slots, scratch, size;
 };
+
+enum { ENTRIES_EACH = 5 };	/* of a bucket's eight slots so many are in use at most, on average */
 
 static void lay_out(const struct fm_reass_params *p, struct layout *l)
 {
 	/* A datagram holds an mbuf or more, so there are never more of them than mbufs. */
 	const uint32_t live = p->max_datagrams < p->max_mbufs ? p->max_datagrams : p->max_mbufs;
+	const uint64_t few = 2 * (uint64_t)live + p->max_mbufs / 3;
 
-	l->n_entries = live;
-	l->n_condemned_sets = fm_condemned_sets(live);
-	l->n_sources = fm_sources_count(live);
-	l->n_buckets = 1;
-	while (l->n_buckets < l->n_entries / (FM_SLOTS / 2))
-		l->n_buckets *= 2;
 	/*
-	 * Up to three extents lie in one leaf. More of them take at most three nodes for four extents: leaves but the
-	 * last are at least two thirds full, inner nodes but the rightmost half full. One fragment may be in hand
-	 * beyond the budget, and an insert can split each level once before it fails.
+	 * Cells. A datagram has an entry; up to ten extents take one node besides, one alone none. Of more extents a
+	 * node holds five or more, but for the last one, and there are inner nodes: each extent behind the first takes
+	 * less than a third of a node, so that an mbuf never takes more than a cell. One fragment may be in hand beyond
+	 * the budget, and an insert can split each level once before it fails.
 	 */
-	l->n_nodes = p->max_mbufs + 1 + FM_HEIGHT_MAX;
+	l->n_cells = (uint32_t)RTE_MIN(few, (uint64_t)p->max_mbufs) + 1 + FM_HEIGHT_MAX;
+	l->n_condemned_sets = fm_condemned_sets(live);
+	l->n_source_sets = fm_source_sets(live);
+	l->n_buckets = live / ENTRIES_EACH + 1;
 
 	l->buckets = fm_align(sizeof(struct fm_reass), FM_LINE);
-	l->entries = l->buckets + (size_t)l->n_buckets * sizeof(struct fm_bucket);
-	l->nodes = l->entries + ((size_t)l->n_entries + 1) * sizeof(struct fm_datagram);
-	l->condemned = l->nodes + ((size_t)l->n_nodes + 1) * sizeof(union fm_node);
+	l->cells = l->buckets + (size_t)l->n_buckets * sizeof(struct fm_bucket);
+	l->age_links = l->cells + ((size_t)l->n_cells + 1) * sizeof(struct fm_datagram);
+	l->condemned = fm_align(l->age_links + ((size_t)l->n_cells + 1) * sizeof(struct fm_link), FM_LINE);
 	l->sources = l->condemned + (size_t)l->n_condemned_sets * FM_CONDEMNED_WAYS * sizeof(struct fm_condemned);
-	l->slots = l->sources + (size_t)l->n_sources * sizeof(struct fm_source);
-	l->scratch = l->slots + (size_t)l->n_sources * sizeof(struct fm_source_slot);
+	l->slots = l->sources + (size_t)l->n_source_sets * FM_SOURCE_WAYS * sizeof(struct fm_source);
+	l->scratch = l->slots + (size_t)l->n_source_sets * FM_SOURCE_WAYS * sizeof(struct fm_source_slot);
 	l->size = l->scratch + FM_SCRATCH_LEN;
+}
+
+static void apply_settings(struct fm_reass *r, const struct fm_reass_settings *settings)
+{
+	r->settings = *settings;
+	fm_condemned_set_unit(r);
+	r->ease_mbufs = settings->budget_mbufs / 2;
+	r->ease_datagrams = r->max_datagrams - r->max_datagrams / 4;
 }
 
 size_t fm_reass_memsize(const struct fm_reass_params *params)
@@ -112,33 +121,29 @@ int fm_reass_init(void *memory, const struct fm_reass_params *params, struct fm_
 		return fail(err, err_len, "memory: a block aligned to %d bytes expected", FM_LINE);
 	lay_out(params, &l);
 	memset(memory, 0, l.size);
-	r->settings = params->settings;
 	memcpy(&r->secret, params->secret, sizeof(r->secret));
-	r->bucket_mask = l.n_buckets - 1;
+	r->lanes = fm_siphash_lanes_find();
+	r->n_buckets = l.n_buckets;
 	r->max_datagrams = params->max_datagrams;
 	r->max_mbufs = params->max_mbufs;
-	r->n_entries = l.n_entries;
-	r->n_nodes = l.n_nodes;
+	r->n_cells = l.n_cells;
 	r->bucket = (void *)((uint8_t *)memory + l.buckets);
-	r->entry = (void *)((uint8_t *)memory + l.entries);
-	r->node = (void *)((uint8_t *)memory + l.nodes);
+	r->entry = (void *)((uint8_t *)memory + l.cells);
+	r->age_link = (void *)((uint8_t *)memory + l.age_links);
+	r->node = (void *)r->entry;
 	r->condemned = (void *)((uint8_t *)memory + l.condemned);
-	r->condemned_mask = l.n_condemned_sets - 1;
+	r->n_condemned_sets = l.n_condemned_sets;
 	r->sources.record = (void *)((uint8_t *)memory + l.sources);
 	r->sources.slot = (void *)((uint8_t *)memory + l.slots);
-	r->sources.set_mask = l.n_sources / FM_SOURCE_WAYS - 1;
+	r->sources.n_sets = l.n_source_sets;
 	r->scratch = (uint8_t *)memory + l.scratch;
 	r->header_pool = params->header_pool;
 	r->dropped = params->dropped;
 	r->dropped_arg = params->dropped_arg;
-	for (uint32_t i = l.n_entries; i > 0; i--) {
-		r->entry[i].chain = r->free_entry;
-		r->free_entry = i;
-	}
-	for (uint32_t i = l.n_nodes; i > 0; i--) {
-		r->node[i].leaf.next = r->free_node;
-		r->free_node = i;
-	}
+	r->entry[FM_NONE].key.word[0] = FM_KEY_NONE;
+	for (uint32_t i = l.n_cells; i > 0; i--)
+		fm_cell_put(r, fm_entry(r, i));
+	apply_settings(r, &params->settings);
 	fm_sources_init(r);
 	fm_plan_init(r);
 	*reass = r;
@@ -152,90 +157,63 @@ int fm_reass_set(struct fm_reass *r, const struct fm_reass_settings *settings, u
 
 	if (rc < 0)
 		return rc;
-	r->settings = *settings;
+	apply_settings(r, settings);
 	fm_admit_shrink(r, now_tsc);
 	fm_drop_flush(r);
 	return 0;
 }
 
-uint64_t fm_key_hash(const struct fm_reass *r, const struct fm_key *key, enum fm_family_index family)
+struct fm_datagram *fm_index_find_overflow(const struct fm_reass *r, const struct fm_key *key, uint32_t hash,
+					   uint32_t number)
 {
-	return fm_siphash13(&r->secret, key->word, family == FM_IPV4 ? FM_KEY_IPV4_WORDS : FM_KEY_IPV6_WORDS);
-}
-
-static uint16_t tag_of(uint32_t hash)
-{
-	return (uint16_t)(hash >> 16);
-}
-
-static bool same(const struct fm_datagram *d, const struct fm_key *key, enum fm_family_index family, uint32_t hash)
-{
-	return d->hash == hash && d->family == family && fm_key_equal(&d->key, key);
-}
-
-struct fm_datagram *fm_index_find(const struct fm_reass *r, const struct fm_key *key, enum fm_family_index family,
-				  uint32_t hash)
-{
-	const struct fm_bucket *b = fm_index_bucket(r, hash);
-	const uint16_t tag = tag_of(hash);
-
-	for (int i = 0; i < FM_SLOTS; i++)
-		if (b->tag[i] == tag && b->entry[i] != FM_NONE && same(fm_entry(r, b->entry[i]), key, family, hash))
-			return fm_entry(r, b->entry[i]);
-	for (uint32_t n = b->overflow; n != FM_NONE; n = fm_entry(r, n)->chain)
-		if (same(fm_entry(r, n), key, family, hash))
-			return fm_entry(r, n);
+	for (; number != FM_NONE; number = fm_entry(r, number)->chain)
+		if (fm_datagram_is(fm_entry(r, number), key, hash))
+			return fm_entry(r, number);
 	return NULL;
-}
-
-uint32_t fm_index_guess(const struct fm_reass *r, uint32_t hash)
-{
-	const struct fm_bucket *b = fm_index_bucket(r, hash);
-	const uint16_t tag = tag_of(hash);
-
-	for (int i = 0; i < FM_SLOTS; i++)
-		if (b->tag[i] == tag && b->entry[i] != FM_NONE)
-			return b->entry[i];
-	return FM_NONE;
 }
 
 void fm_index_add(struct fm_reass *r, struct fm_datagram *d)
 {
-	struct fm_bucket *b = &r->bucket[d->hash & r->bucket_mask];
+	struct fm_bucket *b = fm_index_bucket(r, d->hash);
+	const uint32_t free = fm_bucket_match(b, 0), number = fm_number(r, d);
 
-	for (int i = 0; i < FM_SLOTS; i++)
-		if (b->entry[i] == FM_NONE) {
-			b->tag[i] = tag_of(d->hash);
-			b->entry[i] = fm_number(r, d);
-			return;
-		}
+	if (likely(free != 0)) {
+		b->tag[__builtin_ctz(free)] = fm_tag_of(d->hash);
+		b->entry[__builtin_ctz(free)] = number;
+		return;
+	}
 	d->chain = b->overflow;
-	b->overflow = fm_number(r, d);
+	b->overflow = number;
 }
 
 /* A slot that becomes free takes the first of the overflow chain. */
-static void refill(struct fm_reass *r, struct fm_bucket *b, int slot)
+static void refill(struct fm_reass *r, struct fm_bucket *b, uint32_t slot)
 {
-	const uint32_t n = b->overflow;
+	const struct fm_datagram *d = fm_entry(r, b->overflow);
 
-	b->entry[slot] = n;
-	if (n == FM_NONE)
+	if (likely(b->overflow == FM_NONE)) {
+		b->tag[slot] = 0;
 		return;
-	b->tag[slot] = tag_of(fm_entry(r, n)->hash);
-	b->overflow = fm_entry(r, n)->chain;
+	}
+	b->entry[slot] = b->overflow;
+	b->tag[slot] = fm_tag_of(d->hash);
+	b->overflow = d->chain;
 }
 
 void fm_index_remove(struct fm_reass *r, struct fm_datagram *d)
 {
-	struct fm_bucket *b = &r->bucket[d->hash & r->bucket_mask];
+	struct fm_bucket *b = fm_index_bucket(r, d->hash);
 	const uint32_t number = fm_number(r, d);
 	uint32_t *link = &b->overflow;
 
-	for (int i = 0; i < FM_SLOTS; i++)
-		if (b->entry[i] == number) {
-			refill(r, b, i);
+	for (uint32_t match = fm_bucket_match(b, fm_tag_of(d->hash)); match != 0; match &= match - 1) {
+		const uint32_t slot = (uint32_t)__builtin_ctz(match);
+
+		if (likely(b->entry[slot] == number)) {
+			refill(r, b, slot);
 			return;
 		}
+	}
 	while (*link != number)
 		link = &fm_entry(r, *link)->chain;
 	*link = d->chain;

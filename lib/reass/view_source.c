@@ -3,20 +3,12 @@
 #include <string.h>
 
 #include "internal.h"
-
-/* A record made under a longer prefix is shown under the one of now. */
-static void cut(uint8_t prefix[16], uint8_t len)
-{
-	const unsigned int whole = len / 8;
-
-	if (whole >= 16)
-		return;
-	prefix[whole] &= (uint8_t)(0xff00 >> len % 8);
-	memset(prefix + whole + 1, 0, 15 - whole);
-}
+#include "young.h"
 
 static void fill(const struct fm_reass *r, const struct fm_source *s, struct fm_source_view *v)
 {
+	uint64_t prefix[2] = { s->prefix[0], s->prefix[1] };
+
 	*v = (struct fm_source_view){
 		.prefix_len = (uint8_t)RTE_MIN(s->prefix_len, fm_prefix_bits(r, s->family == 4 ? FM_IPV4 : FM_IPV6)),
 		.family = s->family,
@@ -27,8 +19,9 @@ static void fill(const struct fm_reass *r, const struct fm_source *s, struct fm_
 		.wasted = s->wasted,
 		.gap_tsc = s->gap > 1 ? (uint64_t)(s->gap - 0.5F) : 0,
 	};
-	memcpy(v->prefix, s->prefix, sizeof(v->prefix));
-	cut(v->prefix, v->prefix_len);
+	/* A record made under a longer prefix is shown under the one of now. */
+	fm_prefix_cut(prefix, v->prefix_len);
+	memcpy(v->prefix, prefix, sizeof(v->prefix));
 }
 
 static bool before(const struct fm_source *s, const struct fm_source_view *v)
@@ -56,14 +49,21 @@ static void keep(const struct fm_reass *r, const struct fm_source *s, struct fm_
 	fill(r, s, &views[at]);
 }
 
-uint32_t fm_reass_sources(const struct fm_reass *r, uint32_t first, uint32_t count, struct fm_source_view *views,
+uint32_t fm_reass_sources(struct fm_reass *r, uint32_t first, uint32_t count, struct fm_source_view *views,
 			  uint32_t max, uint32_t *n)
 {
-	const uint32_t records = (r->sources.set_mask + 1) * FM_SOURCE_WAYS;
-	const uint32_t end = first < records && count < records - first ? first + count : records;
+	const uint32_t records = r->sources.n_sets * FM_SOURCE_WAYS, from = first > 0 ? first - 1 : 0;
+	uint32_t end;
 
-	for (uint32_t i = first; i < end; i++)
+	/* What young ones hold is in nobody's record yet. */
+	if (from == 0 && r->n_young > 0) {
+		count -= fm_young_enroll_some(r, count, 0);
+		if (r->n_young > 0)
+			return 1;
+	}
+	end = from < records && count < records - from ? from + count : records;
+	for (uint32_t i = from; i < end; i++)
 		if (r->sources.record[i].family != 0)
 			keep(r, &r->sources.record[i], views, max, n);
-	return end < records ? end : 0;
+	return end < records ? end + 1 : 0;
 }

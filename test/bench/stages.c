@@ -134,7 +134,7 @@ static uint32_t lookup(void *arg, struct rte_mbuf **in, uint32_t n, uint64_t now
 	for (uint32_t i = 0; i < n; i++)
 		rte_prefetch0(fm_entry(s->reass, fm_index_guess(s->reass, (uint32_t)hashes[i])));
 	for (uint32_t i = 0; i < n; i++)
-		found += fm_index_find(s->reass, &frag[i].key, family_of(&frag[i]), (uint32_t)hashes[i]) != NULL;
+		found += fm_index_find(s->reass, &frag[i].key, (uint32_t)hashes[i]) != NULL;
 	return found;
 }
 

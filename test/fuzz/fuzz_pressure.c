@@ -168,7 +168,7 @@ static void set_some(struct run *run, bool prefixes)
 /* What is said of datagrams and of sources can be true. */
 static void look(const struct run *run)
 {
-	const struct fm_reass *reass = run->table.reass;
+	struct fm_reass *reass = run->table.reass;
 	const uint64_t held = fm_reass_stats(reass)->held_mbufs;
 	struct fm_reass_view views[VIEWS_MAX];
 	struct fm_source_view sources[VIEWS_MAX];

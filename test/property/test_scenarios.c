@@ -47,7 +47,7 @@ static const struct floor {
 	{"loss", "N=100 *", 1, 1},
 	{"loss", "N=1000 *", 1, 1},
 	{"loss", "N=400 *", 0.75, 0.70},
-	{"loss", "N=8192 *", 0.63, 0.80},
+	{"loss", "N=8192 *", 0.63, 0.75},
 	{"reorder", "*", 1, 1},
 	{"overload+flood", "*", 0.55, 0.55},
 	{"recover", "* before", 1, 1},

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "bed.h"
+#include "internal.h"
 
 enum { POOL_SIZE = 1 << 17, DATA_ROOM = 2048 + RTE_PKTMBUF_HEADROOM };
 
@@ -25,6 +26,14 @@ struct fm_reass_params bed_params(void)
 	};
 }
 
+bool bed_judges_all;
+
+static void judge_all(struct bed *bed)
+{
+	if (bed_judges_all)
+		bed->reass->ease_mbufs = 0;
+}
+
 void bed_init_params(struct bed *bed, const struct fm_reass_params *params)
 {
 	char err[200] = "";
@@ -43,6 +52,7 @@ void bed_init_params(struct bed *bed, const struct fm_reass_params *params)
 	memset(bed->memory, 0xa5, size);
 	if (fm_reass_init(bed->memory, &bed->params, &bed->reass, err, sizeof(err)) != 0)
 		fail_msg("%s", err);
+	judge_all(bed);
 }
 
 void bed_init(struct bed *bed)
@@ -153,6 +163,7 @@ void bed_set(struct bed *bed, const struct fm_reass_settings *settings)
 	if (fm_reass_set(bed->reass, settings, bed->now, err, sizeof(err)) != 0)
 		fail_msg("%s", err);
 	bed->params.settings = *settings;
+	judge_all(bed);
 	assert_accounts(bed);
 }
 

@@ -49,6 +49,12 @@ struct bed {
 
 /* 1024 mbufs, 64 datagrams, 128 fragments each. */
 struct fm_reass_params bed_params(void);
+/*
+ * Set before main() by programs that test how datagrams are judged: every table is short of memory from the first
+ * datagram on. Otherwise they are young and unjudged while the budget is less than half used.
+ */
+extern bool bed_judges_all;
+
 void bed_init(struct bed *bed);
 void bed_init_params(struct bed *bed, const struct fm_reass_params *params);
 void bed_fini(struct bed *bed);

@@ -12,11 +12,24 @@ struct fm_frag inside_parse(const struct fm_test_frag *frag)
 	return parsed;
 }
 
+__attribute__((constructor)) static void judge_all(void)
+{
+	bed_judges_all = true;
+}
+
+struct fm_source *inside_source_of(const struct bed *bed, const struct fm_frag *frag)
+{
+	struct fm_who who;
+
+	fm_source_ask(bed->reass, &frag->key, frag->family == 4 ? FM_IPV4 : FM_IPV6, &who);
+	return fm_source_find(bed->reass, &who);
+}
+
 struct fm_source *inside_source(const struct bed *bed, const struct fm_test_frag *frag)
 {
 	const struct fm_frag parsed = inside_parse(frag);
 
-	return fm_source_find(bed->reass, &parsed);
+	return inside_source_of(bed, &parsed);
 }
 
 void inside_assert_sound(const struct bed *bed)
@@ -89,7 +102,7 @@ static const struct fm_datagram *find(const struct bed *bed, uint32_t id)
 {
 	const struct fm_reass *r = bed->reass;
 
-	for (uint32_t n = r->age[FM_IPV4].head; n != FM_NONE; n = fm_entry(r, n)->link[FM_LINK_AGE].next)
+	for (uint32_t n = r->age[FM_IPV4].head; n != FM_NONE; n = fm_age_next(r, n))
 		if ((uint16_t)fm_entry(r, n)->key.word[0] == id)
 			return fm_entry(r, n);
 	return NULL;

@@ -5,9 +5,12 @@
 
 #include "bed.h"
 #include "internal.h"
+#include "promise.h"
+#include "source.h"
 
 /* The fragment as the parser sees it, and the record of its source, made if there is none. */
 struct fm_frag inside_parse(const struct fm_test_frag *frag);
+struct fm_source *inside_source_of(const struct bed *bed, const struct fm_frag *frag);
 struct fm_source *inside_source(const struct bed *bed, const struct fm_test_frag *frag);
 void inside_assert_sound(const struct bed *bed);
 

@@ -97,7 +97,7 @@ static void the_cold_displace_nobody_likely(void **state)
 	inside_send_parts(&bed, BAD, 2000, 0, 4);
 	while (inside_datagram(&bed, 2000)->list != FM_LIST_COLD) {
 		bed.now++;
-		fm_admit_cool(bed.reass, bed.now);
+		fm_admit_cool(bed.reass, 1, bed.now);
 	}
 	for (uint32_t i = 0; i < 4; i++)
 		inside_send_parts(&bed, GOOD, 1000 + i, 0, 1);

@@ -14,7 +14,7 @@ static void wait_until_cold(struct bed *bed, uint32_t id)
 {
 	while (!found_cold(bed, id)) {
 		bed->now++;
-		fm_admit_cool(bed->reass, bed->now);
+		fm_admit_cool(bed->reass, 1, bed->now);
 		assert_true(bed->now < BED_START + BED_TIMEOUT4);
 	}
 }
@@ -109,7 +109,7 @@ static void the_slow_hide_nobody(void **state)
 		inside_send(&bed, FAST, 200 + i, 0, 4);
 	bed.now += 150;
 	for (uint32_t i = 0; i < MANY; i++)
-		fm_admit_cool(bed.reass, bed.now);
+		fm_admit_cool(bed.reass, 1, bed.now);
 	for (uint32_t i = 0; i < MANY; i++) {
 		assert_false(found_cold(&bed, 100 + i));
 		assert_true(found_cold(&bed, 200 + i));
@@ -138,7 +138,7 @@ static void a_look_is_bounded(void **state)
 		const uint32_t before = found;
 
 		assert_true(looks < MANY);
-		fm_admit_cool(bed.reass, bed.now);
+		fm_admit_cool(bed.reass, 1, bed.now);
 		found = 0;
 		for (uint32_t i = 0; i < MANY; i++)
 			found += found_cold(&bed, i);

@@ -43,9 +43,9 @@ static struct totals totals_of_plan(const struct fm_plan *p)
 	struct totals t = {0};
 
 	for (int bin = 0; bin < FM_BINS; bin++) {
-		t.count += p->count[bin];
-		t.held += p->held[bin];
-		t.wanted += p->wanted[bin];
+		t.count += p->bin[bin].count;
+		t.held += p->bin[bin].held;
+		t.wanted += p->bin[bin].wanted;
 	}
 	return t;
 }
@@ -108,7 +108,7 @@ static void sums_never_drift(void **state)
 	for (uint32_t i = 0; i < MANY; i++)
 		fm_plan_remove(bed.reass, &d[i]);
 	for (int bin = 0; bin < FM_BINS; bin++)
-		assert_true(p->count[bin] == 0 && p->held[bin] == 0 && p->wanted[bin] == 0);
+		assert_true(p->bin[bin].count == 0 && p->bin[bin].held == 0 && p->bin[bin].wanted == 0);
 	bed_fini(&bed);
 }
 

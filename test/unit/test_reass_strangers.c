@@ -201,7 +201,7 @@ static void trials_take_little_room(void **state)
 		for (uint32_t i = 0; i < MANY; i++)
 			send_order(&bed, HOME, round * MANY + i, order, 2, PIECES);
 		for (uint32_t n = bed.reass->age[FM_IPV4].head; n != FM_NONE;
-		     n = fm_entry(bed.reass, n)->link[FM_LINK_AGE].next)
+		     n = fm_age_next(bed.reass, n))
 			now += (fm_entry(bed.reass, n)->marks & FM_MARK_TRIAL) != 0;
 		assert_int_equal(bed.reass->sources.trials, now);
 		/* One at least, or it could be none for ever. */

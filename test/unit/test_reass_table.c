@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The index: many datagrams at a time, keys that collide, and what it shows of them. */
 #include "bed.h"
-#include "frag.h"
-#include "siphash.h"
+#include "internal.h"
 
 enum { MANY = 20000, KEYS = 1 << 17, SAME_BUCKET = 40, BUCKET_BITS = 12 };
 
@@ -62,7 +61,7 @@ static uint32_t hash_of(const uint8_t secret[FM_SECRET_LEN], const struct fm_tes
 
 	assert_int_equal(fm_frame_parse(frame, len, len, BED_PORT, 0, &parsed, &why), FM_VERDICT_FRAGMENT);
 	memcpy(&key, secret, sizeof(key));
-	return (uint32_t)fm_siphash13(&key, parsed.key.word, 2);
+	return (uint32_t)fm_siphash13(&key, parsed.key.word, 2) & ~1U;
 }
 
 static int by_hash(const void *a, const void *b)
@@ -144,7 +143,7 @@ static void one_bucket_overflows(void **state)
 	for (uint32_t i = 0; n < SAME_BUCKET; i++) {
 		const struct fm_test_frag frag = numbered(i);
 
-		if ((hash_of(params.secret, &frag) & ((1 << BUCKET_BITS) - 1)) == 5)
+		if (hash_of(params.secret, &frag) >> (32 - BUCKET_BITS) == 5)
 			numbers[n++] = i;
 	}
 	for (uint32_t round = 0; round < 4; round++) {
@@ -165,6 +164,57 @@ static void one_bucket_overflows(void **state)
 		bed_clear(&bed);
 	}
 	bed_fini(&bed);
+}
+
+/* Tables of any size, not only powers of two: full, then emptied, in another order each time. */
+static void every_size_works_when_full(void **state)
+{
+	static const uint32_t sizes[] = {1, 2, 3, 5, 7, 8, 1000, 4097};
+
+	(void)state;
+	for (size_t i = 0; i < RTE_DIM(sizes); i++) {
+		struct fm_reass_params params = bed_params();
+		const uint32_t size = sizes[i];
+		struct rte_mbuf *m[64];
+		struct bed bed;
+		uint16_t n = 0;
+
+		params.max_datagrams = size;
+		params.max_mbufs = params.settings.budget_mbufs = 2 * size;
+		bed_init_params(&bed, &params);
+		bed.reass->ease_mbufs = bed.reass->ease_datagrams = UINT32_MAX;
+		/* First fragments, all of them held. */
+		for (uint32_t id = 0; id < size; id++) {
+			struct fm_test_frag frag = id % 2 == 0 ? bed_ipv4(id, 0, 64, true) : bed_ipv6(id, 0, 64, true);
+
+			frag.source = id;
+			m[n++] = bed_mbuf(&bed, &frag);
+			if (n < RTE_DIM(m) && id + 1 < size)
+				continue;
+			bed_send_mbufs(&bed, m, n, BED_PORT);
+			n = 0;
+			bed_clear(&bed);
+		}
+		assert_int_equal(fm_reass_stats(bed.reass)->datagrams, size);
+		/* The last ones, with a step that takes them all. */
+		for (uint32_t k = 0; k < size; k++) {
+			const uint32_t id = (uint32_t)((uint64_t)k * 1009 % size);
+			struct fm_test_frag frag =
+				id % 2 == 0 ? bed_ipv4(id, 64, 8, false) : bed_ipv6(id, 64, 8, false);
+
+			frag.source = id;
+			m[n++] = bed_mbuf(&bed, &frag);
+			if (n < RTE_DIM(m) && k + 1 < size)
+				continue;
+			bed_send_mbufs(&bed, m, n, BED_PORT);
+			assert_int_equal(bed.n_done, n);
+			n = 0;
+			bed_clear(&bed);
+		}
+		assert_int_equal(fm_reass_stats(bed.reass)->datagrams, 0);
+		assert_int_equal(bed_count(&bed, FM_COMPLETED), 2 * size);
+		bed_fini(&bed);
+	}
 }
 
 static void views_of_nothing(void **state)
@@ -247,6 +297,7 @@ int main(void)
 		cmocka_unit_test(many_at_a_time),
 		cmocka_unit_test(equal_hashes_are_different_keys),
 		cmocka_unit_test(one_bucket_overflows),
+		cmocka_unit_test(every_size_works_when_full),
 		cmocka_unit_test(views_of_nothing),
 		cmocka_unit_test(views),
 	};

@@ -81,6 +81,13 @@ static void believe_number(struct bed *bed, struct fm_source *s, uint32_t n)
 	believe(bed, s, &b);
 }
 
+static enum fm_admission admit(struct bed *bed, struct fm_source *s, bool headless, bool trial, enum fm_outcome *why)
+{
+	struct fm_ask ask = { .source = s, .headless = headless, .trial = trial };
+
+	return fm_admit_new(bed->reass, &ask, 1, bed->now, why);
+}
+
 /* Nothing is refused while memory is empty, whatever has been learned. */
 static void nobody_is_refused_by_an_empty_memory(void **state)
 {
@@ -96,7 +103,7 @@ static void nobody_is_refused_by_an_empty_memory(void **state)
 		enum fm_outcome why = FM_OUTCOME_MAX;
 
 		believe_number(&bed, s, i / 4);
-		if (fm_admit_new(bed.reass, s, i & 1, i & 2, 1, bed.now, &why) != FM_ADMIT)
+		if (admit(&bed, s, i & 1, i & 2, &why) != FM_ADMIT)
 			fail_msg("%s: number %u, size %g, of the source %g, service %u of %u, budget %u",
 				 fm_outcome_info[why].name, i, (double)bed.reass->sources.size, (double)s->size,
 				 s->service, fm_plan_mean(bed.reass), bed.reass->settings.budget_mbufs);
@@ -170,6 +177,7 @@ static void what_was_not_used_is_given_back(void **state)
 
 			d.source = (uint32_t)(s - bed.reass->sources.record);
 			d.source_check = s->check;
+			d.marks = FM_MARK_CHARGED;
 			s->service = 5;
 			bed.reass->plan.credit = 1000;
 			/* Unlikely: no part of the plan. */
@@ -183,6 +191,12 @@ static void what_was_not_used_is_given_back(void **state)
 			assert_true(bed.reass->plan.credit == 1000);
 			assert_int_equal(s->service, 5);
 			d.source_check--;
+			/* Its source was never charged: it began when there was enough for everybody. */
+			d.marks = 0;
+			fm_plan_refund(bed.reass, &d);
+			assert_true(bed.reass->plan.credit == 1000);
+			assert_int_equal(s->service, 5);
+			d.marks = FM_MARK_CHARGED;
 			fm_plan_refund(bed.reass, &d);
 			assert_true(fabs(1000 + 0.8 * unused - (double)bed.reass->plan.credit) <= 1 + unused / 500);
 			/* Below zero too. */
@@ -257,8 +271,8 @@ static void a_trial_is_taken_for_likely(void **state)
 	s = inside_source(&bed, &bad);
 	service = s->service;
 	assert_true(fm_chance_new(bed.reass, s, false) < fm_unlikely(bed.reass));
-	assert_int_equal(fm_admit_new(bed.reass, s, false, false, 1, bed.now, &why), FM_REFUSE);
-	assert_int_equal(fm_admit_new(bed.reass, s, false, true, 1, bed.now, &why), FM_ADMIT);
+	assert_int_equal(admit(&bed, s, false, false, &why), FM_REFUSE);
+	assert_int_equal(admit(&bed, s, false, true, &why), FM_ADMIT);
 	fm_drop_flush(bed.reass);
 	assert_int_not_equal(s->service, service);
 	assert_int_equal(bed_held(&bed), ROOM - 1);
