@@ -38,7 +38,7 @@ enum fm_severity {
 	X(BYPASSED, bypassed, GOOD, FRAME, \
 	  "Forwarded byte for byte, unparsed, while bypass was on.") \
 	X(TX_FULL_FRAME, tx_full_frame, PRESSURE, FRAME, \
-	  "Frame that is no fragment, dropped because the transmit queue of the paired port stayed full.") \
+	  "Frame that is no fragment, dropped because the transmit queue of the paired port, or the way to it, stayed full.") \
 	X(TOO_BIG_FRAME, too_big_frame, DROP, FRAME, \
 	  "Frame that is no fragment, longer than the paired port can carry.") \
 	X(COMPLETED, completed, GOOD, FRAGMENT, \
@@ -87,6 +87,8 @@ enum fm_severity {
 	  "Datagram unlikely to complete, evicted for a likelier one.") \
 	X(EVICTED_PROGRESS, evicted_progress, PRESSURE, FRAGMENT, \
 	  "Datagram that had got little while its source had got much, evicted to let others complete.") \
+	X(STEER_FULL, steer_full, PRESSURE, FRAGMENT, \
+	  "Fragment dropped because the worker that owns its datagram did not keep up with what it was handed.") \
 	X(NO_MBUF, no_mbuf, PRESSURE, FRAGMENT, \
 	  "No mbuf for the copy of a header or of a shared buffer.") \
 	X(FLUSHED, flushed, PRESSURE, FRAGMENT, \
@@ -98,7 +100,7 @@ enum fm_severity {
 	X(TOO_BIG_FOR_EGRESS, too_big_for_egress, DROP, DATAGRAM, \
 	  "Datagram does not fit the egress and may not or cannot be fragmented again.") \
 	X(TX_FULL, tx_full, PRESSURE, DATAGRAM, \
-	  "Datagram dropped whole because the transmit queue had no room for all of it.") \
+	  "Datagram dropped whole because the transmit queue, or the way to it, had no room for all of it.") \
 	X(TX_NO_MBUF, tx_no_mbuf, PRESSURE, DATAGRAM, \
 	  "No mbufs to linearise or fragment the datagram for the egress port.")
 

@@ -41,6 +41,7 @@ void fm_show_check(FILE *out, const struct fm_check_view *check)
 	fprintf(out, "Every frame is counted once\n");
 	print_line(out, "frames in", check->frames_in);
 	print_line(out, "= by outcome, fragments included", check->frames_out);
+	print_line(out, "+ between two workers", check->frames_between);
 	print_verdict(out, check->frames_ok);
 	fprintf(out, "Every fragment is somewhere\n");
 	print_line(out, "fragments in", check->fragments_in);
@@ -52,7 +53,7 @@ void fm_show_check(FILE *out, const struct fm_check_view *check)
 	print_line(out, "mbufs in all pools", check->mbufs_size);
 	print_line(out, "= free", check->mbufs_free);
 	print_line(out, "+ held now", check->mbufs_held);
-	print_line(out, "+ in rings, queues and caches", check->mbufs_elsewhere);
+	print_line(out, "+ in rings, queues, caches and between workers", check->mbufs_elsewhere);
 	print_line(out, "+ lost", check->mbufs_lost);
 	print_verdict(out, check->mbufs_ok);
 }

@@ -79,6 +79,7 @@ static void print_pool(FILE *out, const struct fm_budget_view *pool)
 	print_part(out, "-", "RX descriptors", pool->rx_descriptors);
 	print_part(out, "-", "TX descriptors", pool->tx_descriptors);
 	print_part(out, "-", "waiting for room in TX queues, at most", pool->tx_backlog);
+	print_part(out, "-", "between workers, at most", pool->pipes);
 	print_part(out, "-", "caches of lcores", pool->caches);
 	print_part(out, "-", "reserve for bursts", pool->burst_reserve);
 	print_part(out, "-", "budget: held fragments, at most", pool->budget);
@@ -120,6 +121,34 @@ int fm_do_show_budget(struct fm_shell *shell, const struct fm_args *args)
 	return 0;
 }
 
+/* What the worker polls, what it gets of what others poll, and what it hands to them. */
+static void print_work(FILE *out, const struct fm_worker_view *view)
+{
+	for (uint16_t q = 0; q < view->n_queues; q++) {
+		fprintf(out, "           port %u queue %u to port %u queue %u", view->queue[q].port,
+			view->queue[q].queue, view->queue[q].peer, view->queue[q].tx_queue);
+		if (view->queue[q].tx_lcore != view->lcore)
+			fprintf(out, ", sent by lcore %u", view->queue[q].tx_lcore);
+		fputc('\n', out);
+	}
+	if (view->n_owned != 0)
+		fprintf(out, "           its part of the fragments of port%s", view->n_owned == 1 ? "" : "s");
+	for (uint16_t p = 0; p < view->n_owned; p++)
+		fprintf(out, "%s %u", p == 0 ? "" : ",", view->owned[p]);
+	if (view->n_owned != 0)
+		fputc('\n', out);
+	for (uint16_t i = 0; i < view->n_pipes; i++) {
+		const struct fm_pipe_view *pipe = &view->pipe[i];
+
+		if (pipe->port == UINT16_MAX)
+			fprintf(out, "           fragments to lcore %u", pipe->to_lcore);
+		else
+			fprintf(out, "           port %u by lcore %u", pipe->port, pipe->to_lcore);
+		fprintf(out, ": %" PRIu64 ", dropped %" PRIu64 ", waiting %u of %u\n", pipe->frames, pipe->dropped,
+			pipe->mbufs, pipe->room_mbufs);
+	}
+}
+
 static void print_worker(FILE *out, uint16_t worker, uint64_t now_ns)
 {
 	char frames[FM_RATE_LEN], fragments[FM_RATE_LEN], node[12], load[12] = "-";
@@ -140,9 +169,7 @@ static void print_worker(FILE *out, uint16_t worker, uint64_t now_ns)
 		view.budget_mbufs, stats.raw.tx_backlog_mbufs);
 	fprintf(out, "           table of %" PRIu64 " KiB for %u datagrams\n", view.table_bytes / 1024,
 		view.max_datagrams);
-	for (uint16_t q = 0; q < view.n_queues; q++)
-		fprintf(out, "           port %u queue %u to port %u queue %u\n", view.queue[q].port,
-			view.queue[q].queue, view.queue[q].peer, view.queue[q].tx_queue);
+	print_work(out, &view);
 }
 
 int fm_do_show_lcores(struct fm_shell *shell, const struct fm_args *args)
@@ -154,6 +181,6 @@ int fm_do_show_lcores(struct fm_shell *shell, const struct fm_args *args)
 		"fragments/s", "held", "budget", "tx wait");
 	for (uint16_t w = 0; w < fm_door_workers(); w++)
 		print_worker(shell->out, w, now_ns);
-	fprintf(shell->out, "\nbusy: polls that found frames; held, budget, tx wait: mbufs\n");
+	fprintf(shell->out, "\nbusy: polls that found frames; held, budget, tx wait, waiting: mbufs\n");
 	return 0;
 }

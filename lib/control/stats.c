@@ -9,7 +9,8 @@
 	X(reass.frames_in) X(reass.fragments_in) X(reass.datagrams_done) X(rx_frames) X(rx_bytes) X(tx_frames) \
 	X(tx_bytes) X(polls) X(busy_polls)
 #define LEVELS(X) \
-	X(reass.held_fragments) X(reass.held_mbufs) X(reass.datagrams) X(reass.condemned) X(tx_backlog_mbufs)
+	X(reass.held_fragments) X(reass.held_mbufs) X(reass.datagrams) X(reass.condemned) X(tx_backlog_mbufs) \
+	X(pipe_frames) X(pipe_mbufs)
 
 enum { NS_PER_S = 1000000000, WINDOW_MIN_NS = NS_PER_S / 2 };
 

@@ -12,7 +12,7 @@ enum { FM_HEADERS_TYPICAL = 60 };	/* IPv4 with all options; IPv6 with a fragment
 
 uint64_t fm_budget_reserve(const struct fm_budget_pool *pool)
 {
-	return (uint64_t)pool->rx_descriptors + pool->tx_descriptors + pool->tx_backlog + pool->caches +
+	return (uint64_t)pool->rx_descriptors + pool->tx_descriptors + pool->tx_backlog + pool->pipes + pool->caches +
 	       pool->burst_reserve;
 }
 
@@ -30,14 +30,27 @@ uint32_t fm_budget_pieces(uint32_t max_fragments, uint32_t egress_mtu)
 	return pieces < FM_PIECES_MAX ? pieces : FM_PIECES_MAX;
 }
 
-uint32_t fm_budget_backlog(uint32_t pool_size, uint32_t tables, uint32_t pieces, uint32_t burst)
+uint32_t fm_budget_backlog(uint32_t pool_size, uint32_t backlogs, uint32_t pieces, uint32_t burst)
 {
 	const uint32_t least = pieces + burst;
-	const uint32_t third = pool_size / 3 / tables;
+	const uint32_t third = pool_size / 3 / backlogs;
 
 	if (third <= least)
 		return least;
 	return third < FM_BACKLOG_MAX ? third : FM_BACKLOG_MAX;
+}
+
+uint32_t fm_budget_steer(uint32_t pool_size, uint32_t pipes, uint32_t burst, uint32_t segs)
+{
+	const uint32_t least = burst > segs ? burst : segs;
+	uint32_t eighth;
+
+	if (pipes == 0)
+		return 0;
+	eighth = pool_size / 8 / pipes;
+	if (eighth <= least)
+		return least;
+	return eighth < FM_STEER_MAX ? eighth : FM_STEER_MAX;
 }
 
 uint32_t fm_budget_enough(uint32_t from, uint32_t to, bool (*fits)(void *arg, uint32_t size), void *arg)
@@ -84,11 +97,12 @@ static int refuse_pool(const struct fm_budget *b, const struct fm_budget_pool *p
 
 	return fm_fail(err, err_len, -EINVAL,
 		       "%s %" PRIu32 ": too few for port %u (RX descriptors %" PRIu32 ", TX descriptors %" PRIu32
-		       ", transmit backlog %" PRIu32 ", lcore caches %" PRIu32 ", bursts %" PRIu32
-		       ", tables at least %u); %s, or lower --rxd, --txd, --mbcache, --burst or --max-fragments",
+		       ", transmit backlog %" PRIu32 ", between workers %" PRIu32 ", lcore caches %" PRIu32
+		       ", bursts %" PRIu32 ", tables at least %u); %s, or lower --nb-cores, --rxd, --txd, --mbcache, "
+		       "--burst or --max-fragments",
 		       b->by_memory ? "mbufs per port" : "--total-num-mbufs", p->size, p->port, p->rx_descriptors,
-		       p->tx_descriptors, p->tx_backlog, p->caches, p->burst_reserve, p->tables * FM_FRAGMENTS_MIN,
-		       larger_pool(b, remedy, sizeof(remedy)));
+		       p->tx_descriptors, p->tx_backlog, p->pipes, p->caches, p->burst_reserve,
+		       p->tables * FM_FRAGMENTS_MIN, larger_pool(b, remedy, sizeof(remedy)));
 }
 
 /* The largest share that every pool can give to each table that draws on it. */

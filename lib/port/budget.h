@@ -15,16 +15,21 @@
 
 #include "config.h"
 
-/* More of a transmit backlog is of no use: the largest datagram there can be, long fragments as chains, and a burst. */
-enum { FM_BACKLOG_MAX = 8192 + 512 };
+enum {
+	/* More of a backlog is of no use: the largest datagram there can be, long fragments as chains, and a burst. */
+	FM_BACKLOG_MAX = 8192 + 512,
+	/* Fragments that wait for a worker that has lost its CPU: what a port receives in about a millisecond. */
+	FM_STEER_MAX = 2048,
+};
 
 /* All numbers are mbufs. */
 struct fm_budget_pool {
 	/* Given. */
 	uint16_t port;		/* for messages */
-	uint16_t tables;	/* workers that poll the port: their tables can hold mbufs of this pool */
+	uint16_t tables;	/* workers that own its fragments: their tables can hold mbufs of this pool */
 	uint32_t size;
 	uint32_t rx_descriptors, tx_descriptors, tx_backlog, caches, burst_reserve;
+	uint32_t pipes;		/* on their way from one worker to another, at most */
 	/* Made. */
 	uint32_t budget;	/* what the tables may hold of it now */
 	uint32_t spare;		/* what is left then */
@@ -33,7 +38,7 @@ struct fm_budget_pool {
 struct fm_budget {
 	/* Given. */
 	uint16_t n_pools;
-	uint16_t n_tables;	/* workers that poll at least one port */
+	uint16_t n_tables;	/* workers that own fragments of at least one port */
 	uint64_t wanted;	/* held by all tables together; 0: see wanted_percent */
 	uint32_t enough;	/* for messages: a size of every pool that would do; 0: none is known */
 	bool by_memory;		/* for messages: the size is what there is memory for, not what was asked for */
@@ -76,15 +81,28 @@ uint64_t fm_budget_reserve(const struct fm_budget_pool *pool);
 uint32_t fm_budget_pieces(uint32_t max_fragments, uint32_t egress_mtu);
 
 /*
- * Room of one worker's transmit backlog: FM_BACKLOG_MAX, as long as that takes no more than a third of the pool, but
- * always enough for the largest datagram that the settings at start let through, and a burst.
+ * Room of one worker's transmit backlog, or of its pipe to the worker that has the TX queue: FM_BACKLOG_MAX, as long as
+ * all of them take no more than a third of the pool, but always enough for the largest datagram that the settings at
+ * start let through, and a burst.
  *
  * @param pool_size  mbufs
- * @param tables     workers that poll the port, 1 or more
+ * @param backlogs   backlogs and pipes, 1 or more
  * @param pieces     fm_budget_pieces() at start
  * @param burst      frames
  * @return           mbufs
  */
-uint32_t fm_budget_backlog(uint32_t pool_size, uint32_t tables, uint32_t pieces, uint32_t burst);
+uint32_t fm_budget_backlog(uint32_t pool_size, uint32_t backlogs, uint32_t pieces, uint32_t burst);
+
+/*
+ * Room of one pipe by which fragments are steered: FM_STEER_MAX, as long as all of them take no more than an eighth of
+ * the pool, but always enough for a burst, or for one frame.
+ *
+ * @param pool_size  mbufs
+ * @param pipes      that may hold mbufs of the pool; 0: none
+ * @param burst      frames
+ * @param segs       mbufs in the longest frame
+ * @return           mbufs; 0: no pipe
+ */
+uint32_t fm_budget_steer(uint32_t pool_size, uint32_t pipes, uint32_t burst, uint32_t segs);
 
 #endif

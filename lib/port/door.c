@@ -40,6 +40,15 @@ static int ask(uint16_t worker, enum fm_request_kind kind, struct fm_look *look,
 	return ret;
 }
 
+/* Does a worker hand anything to another one? */
+static bool are_connected(void)
+{
+	for (uint16_t w = 0; w < fm_engine_workers(); w++)
+		if (fm_engine.worker[w]->n_steered + fm_engine.worker[w]->n_relayed != 0)
+			return true;
+	return false;
+}
+
 /* Ask each worker in turn; `*sum` adds up their answers. */
 static int ask_all(enum fm_request_kind kind, uint64_t *sum, char *err, size_t err_len)
 {
@@ -60,11 +69,13 @@ static int ask_all(enum fm_request_kind kind, uint64_t *sum, char *err, size_t e
 /* Until all workers have answered it can be asked for again, and taken back. */
 static int set_forwarding(bool on, char *err, size_t err_len)
 {
-	int ret;
+	const unsigned int rounds = !on && are_connected() ? FM_STOP_ROUNDS : 1;
+	int ret = 0;
 
 	if (fm_engine.forwarding == on && !fm_engine.in_doubt)
 		return fm_fail(err, err_len, -EALREADY, "forwarding is %s already", on ? "on" : "off");
-	ret = ask_all(on ? FM_REQUEST_START : FM_REQUEST_STOP, NULL, err, err_len);
+	for (unsigned int i = 0; i < rounds && ret == 0; i++)
+		ret = ask_all(on ? FM_REQUEST_START : FM_REQUEST_STOP, NULL, err, err_len);
 	fm_engine.in_doubt = ret != 0;
 	if (ret == 0)
 		fm_engine.forwarding = on;
@@ -176,27 +187,82 @@ static void take_back_passed(struct fm_reass_stats *stats, uint64_t dropped)
 	stats->count[FM_PASSED_MALFORMED] -= dropped - passed;
 }
 
+static void add_tx(struct fm_worker_stats *stats, const struct fm_tx_counters *tx)
+{
+	for (unsigned int o = 0; o < FM_OUTCOME_MAX; o++)
+		stats->reass.count[o] += fm_count_read(&tx->count[o]);
+	stats->tx_frames += fm_count_read(&tx->frames);
+	stats->tx_bytes += fm_count_read(&tx->bytes);
+	stats->tx_backlog_mbufs += fm_count_read(&tx->backlog_mbufs);
+}
+
+/* By its own TX queues, and by those of others for it. */
+static void add_all_tx(struct fm_worker_stats *stats, const struct fm_worker *w)
+{
+	uint64_t passed_dropped = fm_count_read(&w->tx.passed_dropped);
+
+	for (uint16_t p = 0; p < FM_PORTS_MAX; p++)
+		if (w->way[p].relay != NULL)
+			passed_dropped += fm_count_read(&w->way[p].relay->sent.passed_dropped);
+	take_back_passed(&stats->reass, passed_dropped);
+	add_tx(stats, &w->tx);
+	for (uint16_t p = 0; p < FM_PORTS_MAX; p++)
+		if (w->way[p].relay != NULL)
+			add_tx(stats, &w->way[p].relay->sent);
+}
+
+/* What it handed over, or could not: such a fragment is in nobody's table. */
+static void add_pipes(struct fm_worker_stats *stats, const struct fm_worker *w)
+{
+	const uint64_t full = w->steer == NULL ? 0 : fm_count_read(&w->steer->full_fragments);
+	struct fm_pipe_level steered, relayed;
+
+	stats->reass.frames_in += full;
+	stats->reass.fragments_in += full;
+	stats->reass.count[FM_STEER_FULL] += full;
+	fm_worker_pipes(w, &steered, &relayed);
+	stats->pipe_frames = steered.frames;
+	stats->pipe_mbufs = steered.mbufs + relayed.mbufs;
+}
+
 void fm_door_worker_stats(uint16_t worker, struct fm_worker_stats *stats)
 {
 	const struct fm_worker *w = fm_engine.worker[worker];
 	const uint64_t *from = w->reass == NULL ? NULL : (const uint64_t *)fm_reass_stats(w->reass);
 	uint64_t *to = (uint64_t *)&stats->reass;
-	const uint64_t passed_dropped = fm_count_read(&w->tx.passed_dropped);
 
 	memset(stats, 0, sizeof(*stats));
 	for (size_t i = 0; from != NULL && i < sizeof(stats->reass) / sizeof(*to); i++)
 		to[i] = fm_count_read(&from[i]);
-	take_back_passed(&stats->reass, passed_dropped);
-	for (unsigned int o = 0; o < FM_OUTCOME_MAX; o++)
-		stats->reass.count[o] += fm_count_read(&w->tx.count[o]);
+	add_all_tx(stats, w);
+	add_pipes(stats, w);
 	stats->reass.frames_in += fm_count_read(&w->counters.bypass_frames);
 	stats->rx_frames = fm_count_read(&w->counters.rx_frames);
 	stats->rx_bytes = fm_count_read(&w->counters.rx_bytes);
-	stats->tx_frames = fm_count_read(&w->tx.frames);
-	stats->tx_bytes = fm_count_read(&w->tx.bytes);
 	stats->polls = fm_count_read(&w->counters.polls);
 	stats->busy_polls = fm_count_read(&w->counters.busy_polls);
-	stats->tx_backlog_mbufs = fm_count_read(&w->tx.backlog_mbufs);
+}
+
+static void view_pipe(struct fm_worker_view *view, const struct fm_pipe *pipe, uint16_t port)
+{
+	struct fm_pipe_level level;
+
+	fm_pipe_level(pipe, &level);
+	view->pipe[view->n_pipes++] = (struct fm_pipe_view){
+		.to_lcore = fm_engine.lcore[pipe->to], .port = port, .mbufs = (uint32_t)level.mbufs,
+		.room_mbufs = pipe->room_mbufs, .frames = fm_count_read(&pipe->put_frames),
+		.dropped = fm_count_read(&pipe->full_frames),
+	};
+}
+
+static void view_pipes(const struct fm_worker *w, struct fm_worker_view *view)
+{
+	for (uint16_t t = 0; w->steer != NULL && t < w->steer->n_workers; t++)
+		if (w->steer->box[t] != NULL)
+			view_pipe(view, &w->steer->box[t]->pipe, UINT16_MAX);
+	for (uint16_t p = 0; p < FM_PORTS_MAX; p++)
+		if (w->way[p].relay != NULL)
+			view_pipe(view, &w->way[p].relay->pipe, w->way[p].relay->egress.port);
 }
 
 void fm_door_worker(uint16_t worker, struct fm_worker_view *view)
@@ -212,8 +278,13 @@ void fm_door_worker(uint16_t worker, struct fm_worker_view *view)
 		view->queue[i].port = w->queue[i].port;
 		view->queue[i].queue = w->queue[i].queue;
 		view->queue[i].peer = w->queue[i].peer;
-		view->queue[i].tx_queue = w->queue[i].tx_queue;
+		view->queue[i].tx_queue = w->queue[i].way->tx_queue;
+		view->queue[i].tx_lcore = fm_engine.lcore[w->queue[i].way->tx_worker];
 	}
+	for (uint16_t p = 0; p < fm_engine_ports(); p++)
+		if (fm_engine.plan.port[p].steered)
+			view->owned[view->n_owned++] = fm_engine.port[p].id;
+	view_pipes(w, view);
 	if (w->reass == NULL)
 		return;
 	view->budget_mbufs = fm_engine.current->reass.budget_mbufs;
@@ -268,7 +339,7 @@ void fm_door_port(uint16_t index, struct fm_port_view *view)
 	view->nb_txd = port->nb_txd;
 	view->max_segs = port->limits.chain_max_segs;
 	view->promiscuous = port->promiscuous;
-	view->rss = plan->n_workers > 1;
+	view->rss = plan->by_address && plan->n_workers > 1;
 	view->rss_symmetric = port->symmetric;
 	view->no_rss = port->no_rss;
 	view->checksum_offload = port->checksum_offload;
@@ -301,6 +372,7 @@ void fm_door_budget(uint16_t index, struct fm_budget_view *view)
 	view->rx_descriptors = p->rx_descriptors;
 	view->tx_descriptors = p->tx_descriptors;
 	view->tx_backlog = p->tx_backlog;
+	view->pipes = p->pipes;
 	view->caches = p->caches;
 	view->burst_reserve = p->burst_reserve;
 	view->budget = p->tables * fm_engine.current->reass.budget_mbufs;
@@ -315,10 +387,11 @@ static void check_counters(struct fm_check_view *check, uint64_t *rings_max)
 		fm_door_worker_stats(w, &s);
 		check->frames_in += s.rx_frames;
 		check->frames_out += s.reass.fragments_in;
+		check->frames_between += s.pipe_frames;
 		check->fragments_in += s.reass.fragments_in;
 		check->held += s.reass.held_fragments;
 		check->mbufs_held += s.reass.held_mbufs;
-		*rings_max += s.tx_backlog_mbufs;
+		*rings_max += s.tx_backlog_mbufs + s.pipe_mbufs;
 		for (unsigned int o = 0; o < FM_OUTCOME_MAX; o++) {
 			if (fm_outcome_info[o].unit == FM_UNIT_FRAME)
 				check->frames_out += s.reass.count[o];
@@ -350,6 +423,6 @@ void fm_door_check(struct fm_check_view *check)
 	if (check->mbufs_elsewhere > rings_max)
 		check->mbufs_lost = check->mbufs_elsewhere - rings_max;
 	check->fragments_ok = check->fragments_in == check->completed + check->dropped + check->held;
-	check->frames_ok = check->frames_in == check->frames_out;
+	check->frames_ok = check->frames_in == check->frames_out + check->frames_between;
 	check->mbufs_ok = check->mbufs_lost == 0;
 }

@@ -22,9 +22,22 @@
 struct fm_worker_stats {
 	struct fm_reass_stats reass;	/* count[] holds the outcomes of the transmit side, too */
 	uint64_t rx_frames, rx_bytes;
-	uint64_t tx_frames, tx_bytes;	/* as handed to the egress queue */
+	uint64_t tx_frames, tx_bytes;	/* as handed to the egress queue, by itself or by another worker for it */
 	uint64_t polls, busy_polls;	/* turns of the loop; those that found frames */
 	uint64_t tx_backlog_mbufs;	/* waiting for room in TX queues now */
+	uint64_t pipe_frames;		/* fragments, handed to their owners and not looked at by them yet */
+	uint64_t pipe_mbufs;		/* those, and what is on its way to who sends it */
+};
+
+enum { FM_PIPES_MAX = FM_WORKERS_MAX + FM_PORTS_MAX };	/* into which a worker puts */
+
+/* A pipe from one worker to another. */
+struct fm_pipe_view {
+	uint16_t to_lcore;
+	uint16_t port;			/* frames that leave by it; UINT16_MAX: fragments, for their owner */
+	uint32_t mbufs, room_mbufs;	/* in it now; at most */
+	uint64_t frames;		/* handed over since start */
+	uint64_t dropped;		/* there was no room: fragments, or frames and datagrams */
 };
 
 struct fm_worker_view {
@@ -35,7 +48,12 @@ struct fm_worker_view {
 	uint32_t max_datagrams;
 	uint64_t table_bytes;
 	uint16_t n_queues;
-	struct { uint16_t port, queue, peer, tx_queue; } queue[FM_QUEUES_MAX];	/* polled, and where to */
+	/* Polled, and where to; tx_lcore: who has that TX queue. */
+	struct { uint16_t port, queue, peer, tx_queue, tx_lcore; } queue[FM_QUEUES_MAX];
+	uint16_t n_owned;
+	uint16_t owned[FM_PORTS_MAX];	/* ports whose fragments are steered and of which it gets a part */
+	uint16_t n_pipes;
+	struct fm_pipe_view pipe[FM_PIPES_MAX];
 };
 
 struct fm_port_view {
@@ -63,7 +81,7 @@ struct fm_budget_view {
 	uint16_t port;
 	int socket;
 	uint32_t size, available;	/* available: free now, caches included */
-	uint32_t rx_descriptors, tx_descriptors, tx_backlog, caches, burst_reserve;
+	uint32_t rx_descriptors, tx_descriptors, tx_backlog, pipes, caches, burst_reserve;
 	uint32_t budget;		/* what the tables may hold of it */
 	uint32_t spare;			/* size less all of the above */
 };
@@ -71,9 +89,10 @@ struct fm_budget_view {
 /* The two accounting identities, with numbers. Exact when forwarding is stopped or traffic is quiet. */
 struct fm_check_view {
 	uint64_t frames_in, frames_out;			/* received = counted by outcome of unit FRAME + fragments_in */
+	uint64_t frames_between;			/* ... + handed to their owner and not looked at yet */
 	uint64_t fragments_in, completed, dropped, held;
-	uint64_t mbufs_size, mbufs_free, mbufs_held, mbufs_elsewhere;	/* elsewhere: RX and TX rings, backlog */
-	uint64_t mbufs_lost;				/* elsewhere, and more than rings and backlog hold */
+	uint64_t mbufs_size, mbufs_free, mbufs_held, mbufs_elsewhere;	/* elsewhere: rings, backlog, between workers */
+	uint64_t mbufs_lost;				/* elsewhere, and more than all of these hold */
 	bool fragments_ok, frames_ok, mbufs_ok;
 };
 

@@ -11,6 +11,7 @@
 #include <rte_lcore.h>
 #include <rte_malloc.h>
 
+#include "connect.h"
 #include "counter.h"
 #include "door.h"
 #include "engine.h"
@@ -64,7 +65,9 @@ int fm_engine_allocate(char *err, size_t err_len)
 		ret = fm_pools_make(err, err_len);
 	for (uint16_t w = 0; w < fm_engine_workers() && ret == 0; w++)
 		ret = fm_worker_make(w, err, err_len);
-	return ret;
+	if (ret == 0)
+		ret = fm_worker_make_secret(err, err_len);
+	return ret == 0 ? fm_workers_connect(err, err_len) : ret;
 }
 
 uint64_t fm_engine_free(void)
@@ -209,6 +212,10 @@ void fm_engine_halt(void)
 	fm_door_stop(NULL, 0);
 	atomic_store(&fm_engine.quit, true);
 	rte_eal_mp_wait_lcore();
+	/* For one that did not answer. */
+	for (unsigned int round = 0; round < FM_STOP_ROUNDS; round++)
+		for (uint16_t w = 0; w < fm_engine_workers(); w++)
+			fm_worker_stop(fm_engine.worker[w]);
 	fm_engine.launched = false;
 }
 
@@ -216,6 +223,7 @@ bool fm_engine_idle(uint32_t idle_ms)
 {
 	struct fm_idle *last = &fm_engine.idle;
 	const uint64_t now = rte_rdtsc();
+	struct fm_pipe_level steered, relayed;
 	uint64_t frames = 0;
 	bool looked = true;
 
@@ -224,8 +232,10 @@ bool fm_engine_idle(uint32_t idle_ms)
 		const uint64_t polls = fm_count_read(&worker->counters.polls) - last->polls[w];
 
 		frames += fm_count_read(&worker->counters.rx_frames);
-		/* A worker that got no CPU has not found its ports idle. */
-		looked &= worker->n_queues == 0 || polls >= FM_IDLE_TURNS;
+		/* A worker that got no CPU has not found its ports idle, and has not done what it got. */
+		looked &= worker->reass == NULL || polls >= FM_IDLE_TURNS;
+		fm_worker_pipes(worker, &steered, &relayed);
+		looked &= steered.frames + relayed.frames == 0;
 	}
 	if (last->since_tsc != 0 && frames == last->frames)
 		return looked && now - last->since_tsc >= idle_ms * (rte_get_tsc_hz() / 1000);

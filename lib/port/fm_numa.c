@@ -112,7 +112,7 @@ void fm_numa_seat(uint16_t worker, struct fm_seat *seat)
 {
 	*seat = (struct fm_seat){ .lcore = fm_engine.lcore[worker] };
 	for (uint16_t p = 0; p < fm_engine_ports(); p++)
-		if (fm_plan_queues_of(&fm_engine.plan, p, worker) != 0)
+		if (fm_plan_owns(&fm_engine.plan, p, worker))
 			seat->ports |= 1U << p;
 }
 

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Making a worker: its table, its queues, its ways out. All of its memory is allocated here, on its lcore's node. */
+/*
+ * Making workers: their tables, queues, ways out, and the pipes between them. All of their memory is allocated here, on
+ * the node of the lcore that works with it.
+ */
 #include <errno.h>
 #include <sys/random.h>
 
 #include <rte_malloc.h>
 #include <rte_mbuf.h>
 
+#include "connect.h"
 #include "fail.h"
 #include "fm_numa.h"
 #include "fm_split.h"
@@ -24,6 +28,14 @@ static int make_secret(const struct fm_config *config, uint16_t id, uint8_t secr
 		x = x * 6364136223846793005ULL + 1442695040888963407ULL;
 		secret[i] = (uint8_t)(x >> 56);
 	}
+	return 0;
+}
+
+int fm_worker_make_secret(char *err, size_t err_len)
+{
+	/* Not that of a table: what can be learned from who owns what tells nothing of what collides there. */
+	if (make_secret(fm_engine.config, FM_WORKERS_MAX, fm_engine.steer_secret) != 0)
+		return fm_fail(err, err_len, -EIO, "no random secret for steering");
 	return 0;
 }
 
@@ -60,22 +72,17 @@ static uint32_t frame_room(const struct rte_mempool *pool, uint32_t headroom)
 	return pool == NULL ? 0 : rte_pktmbuf_data_room_size((struct rte_mempool *)(uintptr_t)pool) - headroom;
 }
 
-/* The way out for what came in by port `ingress`; made on first use. */
-static struct fm_egress *egress_for(struct fm_worker *w, uint16_t ingress, uint16_t tx_queue, int socket)
+int fm_worker_egress(struct fm_egress *e, const struct fm_worker *w, uint16_t ingress, uint16_t tx_queue,
+		     struct fm_tx_counters *counters)
 {
 	const struct fm_port *from = &fm_engine.port[ingress];
 	const struct fm_port *to = &fm_engine.port[from->peer];
 	const uint32_t room = fm_engine.backlog_mbufs[ingress];
-	struct fm_egress *e;
-	void *memory;
+	void *memory = rte_zmalloc_socket("fm_backlog", fm_egress_memsize(room), RTE_CACHE_LINE_SIZE,
+					  (int)fm_numa_lcore_home(w->lcore));
 
-	for (uint16_t i = 0; i < w->n_egress; i++)
-		if (w->egress[i].port == to->id)
-			return &w->egress[i];
-	memory = rte_zmalloc_socket("fm_backlog", fm_egress_memsize(room), RTE_CACHE_LINE_SIZE, socket);
 	if (memory == NULL)
-		return NULL;
-	e = &w->egress[w->n_egress++];
+		return -ENOMEM;
 	e->port = to->id;
 	e->queue = tx_queue;
 	e->limits = to->limits;
@@ -83,12 +90,35 @@ static struct fm_egress *egress_for(struct fm_worker *w, uint16_t ingress, uint1
 	e->large = to->large;
 	e->mbuf_room = frame_room(e->pool, RTE_PKTMBUF_HEADROOM);
 	e->large_room = frame_room(e->large, 0);
-	e->counters = &w->tx;
+	e->counters = counters;
 	fm_egress_init(e, memory, room, w->pieces);
-	return e;
+	return 0;
 }
 
-static int make_queues(struct fm_worker *w, int socket, char *err, size_t err_len)
+/* The TX queues that the worker has; the other ways out are made by fm_workers_connect(). */
+static int make_ways(struct fm_worker *w, char *err, size_t err_len)
+{
+	const struct fm_plan *plan = &fm_engine.plan;
+
+	for (uint16_t p = 0; p < plan->n_ports; p++) {
+		struct fm_way *way = &w->way[fm_engine.port[p].id];
+
+		if (!fm_plan_owns(plan, p, w->id))
+			continue;
+		way->tx_queue = fm_plan_tx_queue(plan, p, w->id);
+		way->tx_worker = fm_plan_tx_worker(plan, p, w->id);
+		if (way->tx_worker != w->id)
+			continue;
+		way->egress = &w->egress[w->n_egress];
+		if (fm_worker_egress(way->egress, w, p, way->tx_queue, &w->tx) != 0)
+			return no_memory(w, fm_egress_memsize(fm_engine.backlog_mbufs[p]), "transmit backlog", err,
+					 err_len);
+		w->n_egress++;
+	}
+	return 0;
+}
+
+static void make_queues(struct fm_worker *w)
 {
 	const struct fm_plan *plan = &fm_engine.plan;
 
@@ -103,16 +133,12 @@ static int make_queues(struct fm_worker *w, int socket, char *err, size_t err_le
 			to->port = port->id;
 			to->queue = q;
 			to->peer = fm_engine.port[port->peer].id;
-			to->tx_queue = fm_plan_tx_queue(plan, p, q);
 			to->odd_length = port->driver->odd_length;
-			to->egress = egress_for(w, p, to->tx_queue, socket);
-			if (to->egress == NULL)
-				return no_memory(w, fm_egress_memsize(fm_engine.backlog_mbufs[p]), "transmit backlog",
-						 err, err_len);
+			to->steered = plan->port[p].steered;
+			to->way = &w->way[port->id];
 			w->n_queues++;
 		}
 	}
-	return 0;
 }
 
 int fm_worker_make(uint16_t id, char *err, size_t err_len)
@@ -135,10 +161,14 @@ int fm_worker_make(uint16_t id, char *err, size_t err_len)
 	w->pieces = rte_zmalloc_socket("fm_pieces", FM_PIECES_MAX * sizeof(w->pieces[0]), 0, socket);
 	if (w->pieces == NULL)
 		return no_memory(w, FM_PIECES_MAX * sizeof(w->pieces[0]), "pieces", err, err_len);
-	ret = make_queues(w, socket, err, err_len);
-	if (ret != 0 || w->n_queues == 0)
+	ret = make_ways(w, err, err_len);
+	if (ret != 0)
 		return ret;
-	return make_table(w, socket, err, err_len);
+	make_queues(w);
+	for (uint16_t p = 0; p < fm_engine_ports(); p++)
+		if (fm_plan_owns(&fm_engine.plan, p, id))
+			return make_table(w, socket, err, err_len);
+	return 0;
 }
 
 void fm_worker_free(uint16_t id)
@@ -147,6 +177,7 @@ void fm_worker_free(uint16_t id)
 
 	if (w == NULL)
 		return;
+	fm_worker_disconnect(w);
 	for (uint16_t i = 0; i < w->n_egress; i++)
 		rte_free(w->egress[i].ring);
 	rte_free(w->table);

@@ -16,9 +16,46 @@ uint16_t fm_plan_worker(const struct fm_plan *plan, uint16_t port, uint16_t queu
 	return (p->first_worker + queue % p->n_workers) % plan->n_workers;
 }
 
-uint16_t fm_plan_tx_queue(const struct fm_plan *plan, uint16_t port, uint16_t queue)
+/* Counted from the port's first worker. */
+static uint16_t place_of(const struct fm_plan *plan, uint16_t port, uint16_t worker)
 {
-	return queue % plan->port[port].n_workers;
+	return (worker + plan->n_workers - plan->port[port].first_worker) % plan->n_workers;
+}
+
+bool fm_plan_owns(const struct fm_plan *plan, uint16_t port, uint16_t worker)
+{
+	return place_of(plan, port, worker) < plan->port[port].n_owners;
+}
+
+uint16_t fm_plan_tx_queue(const struct fm_plan *plan, uint16_t port, uint16_t worker)
+{
+	return place_of(plan, port, worker) % plan->port[plan->port[port].peer].nb_txq;
+}
+
+uint16_t fm_plan_tx_worker(const struct fm_plan *plan, uint16_t port, uint16_t worker)
+{
+	return (plan->port[port].first_worker + fm_plan_tx_queue(plan, port, worker)) % plan->n_workers;
+}
+
+uint16_t fm_plan_relayed(const struct fm_plan *plan, uint16_t port)
+{
+	const uint16_t nb_txq = plan->port[plan->port[port].peer].nb_txq;
+
+	return plan->port[port].n_owners > nb_txq ? plan->port[port].n_owners - nb_txq : 0;
+}
+
+uint16_t fm_plan_tables(const struct fm_plan *plan)
+{
+	uint16_t n = 0;
+
+	for (uint16_t w = 0; w < plan->n_workers; w++) {
+		bool owns = false;
+
+		for (uint16_t p = 0; p < plan->n_ports; p++)
+			owns |= fm_plan_owns(plan, p, w);
+		n += owns;
+	}
+	return n;
 }
 
 uint16_t fm_plan_queues_of(const struct fm_plan *plan, uint16_t port, uint16_t worker)
@@ -45,9 +82,11 @@ static int check_ports(const struct fm_plan *plan, char *err, size_t err_len)
 	return 0;
 }
 
+/* The number of queues that we choose is such that who polls has a TX queue; what was asked for is all polled. */
 static int plan_rx(struct fm_plan *plan, struct fm_plan_port *p, char *err, size_t err_len)
 {
 	const uint16_t peer_max_txq = plan->port[p->peer].max_txq;
+	const uint16_t peer_txq = plan->nb_txq != 0 ? min16(plan->nb_txq, peer_max_txq) : peer_max_txq;
 
 	if (p->max_rxq == 0 || peer_max_txq == 0)
 		return fm_fail(err, err_len, -EINVAL, "port %u has no %s queue",
@@ -60,23 +99,39 @@ static int plan_rx(struct fm_plan *plan, struct fm_plan_port *p, char *err, size
 	else if (p->all_queues)
 		p->nb_rxq = p->max_rxq;
 	else
-		p->nb_rxq = p->by_address ? min16(plan->n_workers, min16(p->max_rxq, peer_max_txq)) : 1;
-	p->n_workers = p->by_address ? min16(plan->n_workers, min16(p->nb_rxq, peer_max_txq)) : 1;
+		p->nb_rxq = p->by_address ? min16(plan->n_workers, min16(p->max_rxq, peer_txq)) : 1;
+	p->n_workers = min16(plan->n_workers, p->nb_rxq);
 	return 0;
+}
+
+static bool is_idle(const struct fm_plan *plan, uint16_t worker)
+{
+	for (uint16_t p = 0; p < plan->n_ports; p++)
+		if (fm_plan_queues_of(plan, p, worker) != 0)
+			return false;
+	return true;
+}
+
+static void plan_owners(struct fm_plan *plan)
+{
+	bool idle = false;
+
+	for (uint16_t w = 0; w < plan->n_workers; w++)
+		idle |= is_idle(plan, w);
+	for (uint16_t i = 0; i < plan->n_ports; i++) {
+		struct fm_plan_port *p = &plan->port[i];
+
+		p->steered = plan->n_workers > 1 && (!p->by_address || (idle && p->n_workers < plan->n_workers));
+		p->n_owners = p->steered ? plan->n_workers : p->n_workers;
+	}
 }
 
 static int plan_tx(struct fm_plan *plan, struct fm_plan_port *p, char *err, size_t err_len)
 {
-	const uint16_t needed = plan->port[p->peer].n_workers;
-
 	if (plan->nb_txq > p->max_txq)
 		return fm_fail(err, err_len, -EINVAL, "--txq %u: port %u has at most %u TX queue%s", plan->nb_txq,
 			       p->id, p->max_txq, p->max_txq == 1 ? "" : "s");
-	if (plan->nb_txq != 0 && plan->nb_txq < needed)
-		return fm_fail(err, err_len, -EINVAL,
-			       "--txq %u: port %u needs %u TX queues, one for each worker that sends on it",
-			       plan->nb_txq, p->id, needed);
-	p->nb_txq = plan->nb_txq != 0 ? plan->nb_txq : needed;
+	p->nb_txq = plan->nb_txq != 0 ? plan->nb_txq : min16(p->max_txq, plan->port[p->peer].n_owners);
 	return 0;
 }
 
@@ -95,8 +150,8 @@ static int check_workers(const struct fm_plan *plan, char *err, size_t err_len)
 }
 
 /*
- * Both directions of a pair go to the same workers; where each takes but one, to one each. Tables are keyed by port, so
- * no datagram needs both. Returns the worker to begin with for the next pair.
+ * Both directions of a pair are polled by the same workers; where each takes but one, by one each. Tables are keyed by
+ * port, so no datagram needs both. Returns the worker to begin with for the next pair.
  */
 static uint16_t place_peer(const struct fm_plan *plan, const struct fm_plan_port *p, struct fm_plan_port *peer)
 {
@@ -124,15 +179,17 @@ int fm_plan_make(struct fm_plan *plan, char *err, size_t err_len)
 	}
 	for (uint16_t i = 0; i < plan->n_ports; i++) {
 		struct fm_plan_port *p = &plan->port[i];
-		struct fm_plan_port *peer = &plan->port[p->peer];
 
-		ret = plan_tx(plan, p, err, err_len);
-		if (ret != 0)
-			return ret;
 		if (p->peer < i)
 			continue;
 		p->first_worker = next_worker;
-		next_worker = place_peer(plan, p, peer);
+		next_worker = place_peer(plan, p, &plan->port[p->peer]);
+	}
+	plan_owners(plan);
+	for (uint16_t i = 0; i < plan->n_ports; i++) {
+		ret = plan_tx(plan, &plan->port[i], err, err_len);
+		if (ret != 0)
+			return ret;
 	}
 	return check_workers(plan, err, err_len);
 }

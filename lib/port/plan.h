@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The queue plan: which worker polls which RX queue and owns which TX queue. Pure arithmetic, no EAL.
+ * The queue plan: which worker polls which RX queue, which ones own the fragments of a port, and who has which TX queue.
+ * Pure arithmetic, no EAL.
  *
  * All fragments of a datagram must reach one worker, because each worker has a table of its own. A port whose hash uses
- * addresses only keeps that promise itself and may have a queue for each worker. Any other port (no hash, or one with
- * transport ports in it, which later fragments do not have) is polled by one worker, all of its queues; two of them
- * that face each other by one worker each.
+ * addresses only keeps that promise itself: who polls a queue owns what comes in by it. The fragments of any other port
+ * are steered, if there is more than one worker: all workers own some, and who polls hands over what is not his
+ * (steer.h). So are those of a port with too few queues while a worker would have nothing to do.
+ *
+ * Count the workers of a port from its first one: places 0 .. n_workers - 1 poll, 0 .. n_owners - 1 own, and the first
+ * nb_txq places of its peer's senders have a TX queue each; others send through one of those (relay.h).
  */
 #ifndef FM_PLAN_H
 #define FM_PLAN_H
@@ -25,8 +29,10 @@ struct fm_plan_port {
 	/* Made. */
 	uint16_t peer;		/* index of the port its frames leave by */
 	uint16_t nb_rxq, nb_txq;
-	uint16_t first_worker;	/* queue q is polled by worker (first_worker + q % n_workers) % plan->n_workers ... */
-	uint16_t n_workers;	/* ... who sends on TX queue q % n_workers of the peer */
+	uint16_t first_worker;	/* queue q is polled by worker (first_worker + q % n_workers) % plan->n_workers */
+	uint16_t n_workers;	/* that poll */
+	uint16_t n_owners;	/* that own fragments: those who poll, or all */
+	bool steered;		/* in software */
 };
 
 struct fm_plan {
@@ -47,8 +53,18 @@ int fm_plan_make(struct fm_plan *plan, char *err, size_t err_len);
 /* The worker that polls RX queue `queue` of port `port` (an index). */
 uint16_t fm_plan_worker(const struct fm_plan *plan, uint16_t port, uint16_t queue);
 
-/* The TX queue of the peer on which what came from that queue leaves. */
-uint16_t fm_plan_tx_queue(const struct fm_plan *plan, uint16_t port, uint16_t queue);
+/* Does `worker` own fragments that come in by `port`, and send what becomes of them? So does each one that polls. */
+bool fm_plan_owns(const struct fm_plan *plan, uint16_t port, uint16_t worker);
+
+/* The TX queue of the peer on which leaves what came in by `port`, for a worker that owns; who has the queue. */
+uint16_t fm_plan_tx_queue(const struct fm_plan *plan, uint16_t port, uint16_t worker);
+uint16_t fm_plan_tx_worker(const struct fm_plan *plan, uint16_t port, uint16_t worker);
+
+/* Workers that own fragments of `port` and have no TX queue of its peer. */
+uint16_t fm_plan_relayed(const struct fm_plan *plan, uint16_t port);
+
+/* Workers that own fragments of any port. */
+uint16_t fm_plan_tables(const struct fm_plan *plan);
 
 /* RX queues of `port` that `worker` polls. */
 uint16_t fm_plan_queues_of(const struct fm_plan *plan, uint16_t port, uint16_t worker);

@@ -59,12 +59,21 @@ static bool goes_to_file(const struct fm_port *port)
 	return fm_engine.config->write_path[port->id] != NULL;
 }
 
-static uint16_t workers_polling(uint16_t port)
+/* Pipes by which fragments are steered and that may hold mbufs of port `i`. */
+static uint32_t steering_pipes(uint16_t i)
 {
-	uint16_t n = 0;
+	const struct fm_plan_port *p = &fm_engine.plan.port[i];
+
+	return p->steered ? p->n_workers * (fm_engine_workers() - 1U) : 0;
+}
+
+/* Workers that touch mbufs of port `i`: that receive, hold, send or free them. */
+static uint32_t lcores_touching(uint16_t i)
+{
+	uint32_t n = 1;		/* the main one, which sets up the rings */
 
 	for (uint16_t w = 0; w < fm_engine_workers(); w++)
-		n += fm_plan_queues_of(&fm_engine.plan, port, w) != 0;
+		n += fm_plan_owns(&fm_engine.plan, i, w) || fm_plan_owns(&fm_engine.plan, fm_engine.port[i].peer, w);
 	return n;
 }
 
@@ -91,51 +100,62 @@ uint32_t fm_pools_pieces(uint32_t max_fragments, uint32_t egress_mtu)
 	return fm_budget_pieces(max_fragments, egress_mtu) + FM_LINEAR_MAX / mbuf_room();
 }
 
+/* Room of a worker's backlog, of a pipe to a TX queue, and what all of these hold of the pool. */
+static void fill_ways_out(uint16_t i, struct fm_budget_pool *p)
+{
+	const struct fm_config *config = fm_engine.config;
+	const struct fm_port *egress = &fm_engine.port[fm_engine.port[i].peer];
+	const uint32_t pieces = fm_pools_pieces(config->settings.max_fragments, egress->limits.mtu);
+	const uint32_t relayed = fm_plan_relayed(&fm_engine.plan, i);
+	uint32_t backlog = 0;
+
+	if (!goes_to_file(egress))
+		backlog = fm_budget_backlog(p->size, p->tables + relayed, pieces, config->burst);
+	fm_engine.backlog_mbufs[i] = backlog;
+	fm_engine.pieces_max[i] = backlog == 0 ? 0 : backlog - config->burst;
+	p->tx_backlog = p->tables * backlog;
+	p->pipes += relayed * backlog;
+}
+
+static uint32_t frame_segs(uint16_t i)
+{
+	return fm_engine.port[i].rx_frame_max / mbuf_room() + 1;
+}
+
+/* A pipe holds mbufs of all ports that its worker polls, so it must suit each of them. */
+static uint32_t steer_room(uint32_t pool_size)
+{
+	uint32_t pipes = 0, segs = 1;
+
+	for (uint16_t i = 0; i < fm_engine_ports(); i++) {
+		pipes = RTE_MAX(pipes, steering_pipes(i));
+		segs = RTE_MAX(segs, frame_segs(i));
+	}
+	return fm_budget_steer(pool_size, pipes, fm_engine.config->burst, segs);
+}
+
 static void fill_pool(uint16_t i, struct fm_budget_pool *p)
 {
 	const struct fm_config *config = fm_engine.config;
 	const struct fm_port *port = &fm_engine.port[i];
-	const struct fm_port *egress = &fm_engine.port[port->peer];
-	const uint32_t pieces = fm_pools_pieces(config->settings.max_fragments, egress->limits.mtu);
-	const uint32_t segs = port->rx_frame_max / mbuf_room() + 1;
-	uint32_t lcores = 1;	/* the main one, which sets up the rings */
 
-	for (uint16_t w = 0; w < fm_engine_workers(); w++)
-		lcores += fm_plan_queues_of(&fm_engine.plan, i, w) != 0 ||
-			  fm_plan_queues_of(&fm_engine.plan, port->peer, w) != 0;
 	p->port = port->id;
-	p->tables = workers_polling(i);
+	p->tables = fm_engine.plan.port[i].n_owners;
 	p->size = fm_engine.total_num_mbufs;
 	p->rx_descriptors = fm_engine.plan.port[i].nb_rxq * fm_port_rx_held(port);
 	p->tx_descriptors = tx_descriptors(i);
 	/* A mempool cache gives mbufs back only when it holds one and a half times its size. */
-	p->caches = lcores * (config->mbcache + config->mbcache / 2);
-	p->burst_reserve = p->tables * config->burst * segs;
-	fm_engine.backlog_mbufs[i] = fm_engine.pieces_max[i] = 0;
-	if (!goes_to_file(egress)) {
-		fm_engine.backlog_mbufs[i] = fm_budget_backlog(p->size, p->tables, pieces, config->burst);
-		fm_engine.pieces_max[i] = fm_engine.backlog_mbufs[i] - config->burst;
-	}
-	p->tx_backlog = p->tables * fm_engine.backlog_mbufs[i];
-}
-
-static uint16_t workers_with_ports(void)
-{
-	uint16_t n = 0;
-
-	for (uint16_t w = 0; w < fm_engine_workers(); w++) {
-		bool polls = false;
-
-		for (uint16_t i = 0; i < fm_engine_ports(); i++)
-			polls |= fm_plan_queues_of(&fm_engine.plan, i, w) != 0;
-		n += polls;
-	}
-	return n;
+	p->caches = lcores_touching(i) * (config->mbcache + config->mbcache / 2);
+	/* Of those who poll; what a worker took from a pipe counts as in it until it is done with. */
+	p->burst_reserve = fm_engine.plan.port[i].n_workers * config->burst * frame_segs(i);
+	p->pipes = steering_pipes(i) * fm_engine.steer_mbufs;
+	fill_ways_out(i, p);
 }
 
 static int try_size(struct fm_budget *b, uint32_t size, char *err, size_t err_len)
 {
 	fm_engine.total_num_mbufs = size;
+	fm_engine.steer_mbufs = steer_room(size);
 	for (uint16_t i = 0; i < b->n_pools; i++)
 		fill_pool(i, &b->pool[i]);
 	return fm_budget_make(b, err, err_len);
@@ -153,7 +173,7 @@ int fm_pools_budget(char *err, size_t err_len)
 	const uint32_t size = config->total_num_mbufs != 0 ? config->total_num_mbufs : default_size();
 
 	b->n_pools = fm_engine_ports();
-	b->n_tables = workers_with_ports();
+	b->n_tables = fm_plan_tables(&fm_engine.plan);
 	b->wanted = config->settings.budget_mbufs;
 	b->wanted_percent = config->budget_percent;
 	b->by_memory = config->total_num_mbufs == 0 && size < FM_MBUFS_DEFAULT;
@@ -225,7 +245,7 @@ static int make_large(struct fm_port *port, char *err, size_t err_len)
 		return 0;
 	if (!port->driver->returns_all && !goes_to_file(port))
 		n += fm_port_tx_held(port);
-	n = RTE_MIN(n * workers_polling(port->peer), FM_LARGE_BYTES_MAX / room);
+	n = RTE_MIN(n * fm_engine.plan.port[port->peer].n_owners, FM_LARGE_BYTES_MAX / room);
 	port->large = make_pool("large", port->id, RTE_MAX(n, (uint32_t)FM_LARGE_LEAST), 0, room,
 				fm_engine_socket(port->socket), err, err_len);
 	return port->large == NULL ? -ENOMEM : 0;

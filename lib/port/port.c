@@ -20,7 +20,7 @@ static int configure(struct fm_port *port, const struct fm_plan_port *plan, char
 	if (fm_engine.timestamp_offset >= 0)
 		conf.rxmode.offloads |= port->info.rx_offload_capa & RTE_ETH_RX_OFFLOAD_TIMESTAMP;
 	conf.txmode.offloads = port->info.tx_offload_capa & RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
-	if (plan->n_workers > 1)
+	if (plan->by_address && plan->n_workers > 1)
 		fm_rss_ask(port, &conf);
 	ret = rte_eth_dev_configure(port->id, plan->nb_rxq, plan->nb_txq, &conf);
 	if (ret != 0)
@@ -78,7 +78,9 @@ int fm_port_open(struct fm_port *port, const struct fm_plan_port *plan, char *er
 			       strerror(-ret));
 	port->started = true;
 	go_promiscuous(port, was);
-	return plan->n_workers > 1 ? fm_rss_settle(port, plan->nb_rxq, err, err_len) : 0;
+	if (!plan->by_address || plan->n_workers == 1)
+		return 0;
+	return fm_rss_settle(port, plan->nb_rxq, plan->steered, err, err_len);
 }
 
 void fm_port_close(struct fm_port *port)

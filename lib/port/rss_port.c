@@ -36,7 +36,7 @@ static bool is_symmetric(const struct fm_port *port, const struct rte_eth_rss_co
 	return port->info.hash_key_size != 0 && memcmp(set->rss_key, the_key, port->info.hash_key_size) == 0;
 }
 
-static int check_hash(struct fm_port *port, char *err, size_t err_len)
+static int check_hash(struct fm_port *port, bool steered, char *err, size_t err_len)
 {
 	uint8_t key[UINT8_MAX] = { 0 };
 	struct rte_eth_rss_conf set = { .rss_key = key, .rss_key_len = port->info.hash_key_size };
@@ -51,11 +51,11 @@ static int check_hash(struct fm_port *port, char *err, size_t err_len)
 		return 0;
 	}
 	difference = fm_rss_difference(fm_rss_types(port->info.flow_type_rss_offloads), set.rss_hf, &bad);
-	if (bad)
+	if (bad && !steered)
 		return fm_fail(err, err_len, -EINVAL,
 			       "port %u (%s): %s (RSS 0x%" PRIx64 "), so fragments of a datagram would reach several "
 			       "workers; give --rxq 1", port->id, port->name, difference, set.rss_hf);
-	if (difference != NULL)
+	if (difference != NULL && !bad)
 		FM_LOG(WARNING, "port %u (%s): %s\n", port->id, port->name, difference);
 	port->symmetric = is_symmetric(port, &set);
 	if (!port->symmetric)
@@ -117,9 +117,9 @@ static void set_table(const struct fm_port *port, uint16_t n_queues)
 		read_table_back(port, asked, size);
 }
 
-int fm_rss_settle(struct fm_port *port, uint16_t n_queues, char *err, size_t err_len)
+int fm_rss_settle(struct fm_port *port, uint16_t n_queues, bool steered, char *err, size_t err_len)
 {
-	int ret = check_hash(port, err, err_len);
+	int ret = check_hash(port, steered, err, err_len);
 
 	if (ret == 0)
 		set_table(port, n_queues);

@@ -16,8 +16,9 @@ void fm_rss_ask(const struct fm_port *port, struct rte_eth_conf *conf);
  * logged; fragments of one datagram stay together all the same. Sets port->symmetric.
  *
  * @param n_queues  RX queues
+ * @param steered   fragments are steered in software, so they may part
  * @return          0; -EINVAL: fragments of a datagram would part, and `err` says so
  */
-int fm_rss_settle(struct fm_port *port, uint16_t n_queues, char *err, size_t err_len);
+int fm_rss_settle(struct fm_port *port, uint16_t n_queues, bool steered, char *err, size_t err_len);
 
 #endif

@@ -80,7 +80,9 @@ struct fm_engine {
 	struct fm_budget budget;
 	uint32_t total_num_mbufs;	/* in each port's pool */
 	uint32_t pieces_max[FM_PORTS_MAX];	/* by ingress port: what a backlog can hold of one datagram */
-	uint32_t backlog_mbufs[FM_PORTS_MAX];	/* by ingress port: room of one worker's backlog; 0: none */
+	uint32_t backlog_mbufs[FM_PORTS_MAX];	/* by ingress port: room of one worker's backlog or pipe; 0: none */
+	uint32_t steer_mbufs;			/* room of a pipe by which fragments are steered; 0: none is */
+	uint8_t steer_secret[FM_SECRET_LEN];	/* by which they are */
 	struct fm_port port[FM_PORTS_MAX];
 	uint16_t lcore[FM_WORKERS_MAX];
 	struct fm_worker *worker[FM_WORKERS_MAX];

@@ -40,6 +40,16 @@ static int find_workers(struct fm_plan *plan, char *err, size_t err_len)
 	return 0;
 }
 
+/* Sockets of net_af_xdp are made with RX queues; a TX queue without one is not there. */
+static uint16_t max_txq(const struct fm_port *port)
+{
+	const uint16_t nb_rxq = fm_engine.config->nb_rxq;
+
+	if (port->driver->own_tx_pool && nb_rxq != 0)
+		return RTE_MIN(nb_rxq, port->info.max_tx_queues);
+	return port->info.max_tx_queues;
+}
+
 static int find_ports(struct fm_plan *plan, char *err, size_t err_len)
 {
 	const struct fm_config *config = fm_engine.config;
@@ -58,7 +68,7 @@ static int find_ports(struct fm_plan *plan, char *err, size_t err_len)
 		if (ret != 0)
 			return ret;
 		*planned = (struct fm_plan_port){
-			.id = id, .max_rxq = port->info.max_rx_queues, .max_txq = port->info.max_tx_queues,
+			.id = id, .max_rxq = port->info.max_rx_queues, .max_txq = max_txq(port),
 			.by_address = port->by_address, .all_queues = port->driver->all_queues,
 		};
 		plan->n_ports++;
@@ -143,20 +153,38 @@ static int find_clock(char *err, size_t err_len)
 	return 0;
 }
 
+/* How the frames of a port get to several workers, and why so. */
+static void tell_spread(uint16_t i)
+{
+	const struct fm_plan_port *p = &fm_engine.plan.port[i];
+	const char *no_rss = fm_engine.port[i].no_rss, *name = fm_engine.port[i].name, *s = p->nb_rxq == 1 ? "" : "s";
+	char polled[64];
+
+	if (p->n_workers == 1)
+		snprintf(polled, sizeof(polled), "worker %u polls", fm_plan_worker(&fm_engine.plan, i, 0));
+	else
+		snprintf(polled, sizeof(polled), "%u workers poll", p->n_workers);
+	if (!p->steered)
+		FM_LOG(NOTICE, "port %u (%s): spread by the port, RSS on addresses; %s %u RX queue%s\n", p->id, name,
+		       polled, p->nb_rxq, s);
+	else
+		FM_LOG(NOTICE,
+		       "port %u (%s): steered in software, because it %s; %s %u RX queue%s, and each of %u workers "
+		       "gets its part of the fragments\n",
+		       p->id, name, no_rss != NULL ? no_rss : "has fewer queues than there are workers", polled,
+		       p->nb_rxq, s, fm_engine_workers());
+	if (fm_plan_relayed(&fm_engine.plan, i) != 0)
+		FM_LOG(NOTICE, "port %u (%s): %u TX queue%s for %u workers, so %u of them send through others\n",
+		       fm_engine.port[p->peer].id, fm_engine.port[p->peer].name, fm_engine.plan.port[p->peer].nb_txq,
+		       fm_engine.plan.port[p->peer].nb_txq == 1 ? "" : "s", p->n_owners,
+		       fm_plan_relayed(&fm_engine.plan, i));
+}
+
 /* What is not obvious to who reads the log. */
 static void tell_plan(void)
 {
-	for (uint16_t i = 0; i < fm_engine_ports(); i++) {
-		const struct fm_plan_port *p = &fm_engine.plan.port[i];
-
-		if (fm_engine_workers() > 1 && p->n_workers == 1)
-			FM_LOG(NOTICE,
-			       "port %u (%s): %s, so worker %u polls all of it (%u RX queue%s)\n",
-			       p->id, fm_engine.port[i].name,
-			       fm_engine.port[i].no_rss != NULL ? fm_engine.port[i].no_rss :
-			       p->nb_rxq == 1 ? "uses one RX queue" : "has one way out",
-			       fm_plan_worker(&fm_engine.plan, i, 0), p->nb_rxq, p->nb_rxq == 1 ? "" : "s");
-	}
+	for (uint16_t i = 0; i < fm_engine_ports() && fm_engine_workers() > 1; i++)
+		tell_spread(i);
 	if (fm_engine.budget.share < fm_engine.config->settings.max_fragments)
 		FM_LOG(WARNING, "budget: %u mbufs per worker cannot hold one datagram of %u fragments\n",
 		       fm_engine.budget.share, fm_engine.config->settings.max_fragments);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A worker: one lcore that does the whole way of a frame for the RX queues it polls. It has a table, counters and TX
- * queues of its own and shares nothing on that way. No system call, lock, log or allocation in the loop (but see
- * sink.h).
+ * A worker: one lcore that does the whole way of a frame for the RX queues it polls and for the fragments it owns. It
+ * has a table, counters and, where there are enough, TX queues of its own. What it hands to other workers or takes from
+ * them goes through pipes (steer.h, relay.h); it shares nothing else. No system call, lock, log or allocation in the
+ * loop (but see sink.h).
  */
 #ifndef FM_WORKER_H
 #define FM_WORKER_H
@@ -13,7 +14,9 @@
 #include <rte_common.h>
 
 #include "mailbox.h"
+#include "relay.h"
 #include "state.h"
+#include "steer.h"
 #include "transmit.h"
 
 /* Written by the worker, read by control. */
@@ -25,9 +28,10 @@ struct fm_worker_counters {
 
 struct fm_queue {
 	uint16_t port, queue;		/* ethdev port id */
-	uint16_t peer, tx_queue;	/* likewise, for display */
+	uint16_t peer;			/* likewise, for display */
 	bool odd_length;		/* see fm_driver */
-	struct fm_egress *egress;
+	bool steered;			/* its fragments have several owners */
+	const struct fm_way *way;
 };
 
 struct __rte_cache_aligned fm_worker {
@@ -39,9 +43,14 @@ struct __rte_cache_aligned fm_worker {
 	uint32_t max_datagrams;
 	size_t table_bytes;
 	void *table;
-	struct fm_reass *reass;		/* NULL: polls nothing */
+	struct fm_reass *reass;		/* NULL: has nothing to do */
 	struct rte_mbuf **pieces;
+	struct fm_steer *steer;		/* NULL: hands over no fragments */
+	uint16_t n_steered, n_relayed;	/* pipes that end here */
+	struct fm_pipe **steered;	/* fragments that it owns and others received */
+	struct fm_relay **relayed;	/* what others send by a TX queue that it has */
 	struct fm_queue queue[FM_QUEUES_MAX];
+	struct fm_way way[FM_PORTS_MAX];	/* by ethdev id of the port where it came in */
 
 	/* The worker's own. */
 	__rte_cache_aligned
@@ -61,10 +70,25 @@ struct __rte_cache_aligned fm_worker {
 
 /* Allocate worker `id` on its lcore's node and lay out what it polls; needs plan, budget and pools. */
 int fm_worker_make(uint16_t id, char *err, size_t err_len);
+/* The secret by which fragments are steered, into fm_engine; before fm_workers_connect(). */
+int fm_worker_make_secret(char *err, size_t err_len);
 /* Free it; nothing happens if it was not made. */
 void fm_worker_free(uint16_t id);
 
 /* The loop; `arg` is the worker. Ends when fm_engine.quit is set. */
 int fm_worker_main(void *arg);
+
+/*
+ * Rounds in which all workers must be told to stop, so that nothing is left between them: in the first they stop
+ * receiving, in the second all fragments that were on their way have reached their owners, in the third what became of
+ * them has reached who sends it.
+ */
+enum { FM_STOP_ROUNDS = 3 };
+
+/* What is in the pipes into which the worker puts. Any thread. */
+void fm_worker_pipes(const struct fm_worker *w, struct fm_pipe_level *steered, struct fm_pipe_level *relayed);
+
+/* Stop forwarding, flush the table, send what waits: the worker itself, or anybody once it has ended. */
+void fm_worker_stop(struct fm_worker *w);
 
 #endif

@@ -20,7 +20,7 @@ static void reset_port(uint16_t i)
 	snprintf(port->name, sizeof(port->name), "net_fake%u", i);
 	fake_door.budget[i] = (struct fm_budget_view){
 		.port = i, .size = 10000, .available = 7000, .rx_descriptors = 2048, .tx_descriptors = 1024,
-		.tx_backlog = 500, .caches = 750, .burst_reserve = 128, .budget = 5000, .spare = 550,
+		.tx_backlog = 500, .pipes = 50, .caches = 750, .burst_reserve = 128, .budget = 5000, .spare = 500,
 	};
 	snprintf(fake_door.budget[i].name, sizeof(fake_door.budget[i].name), "fm_pool_%u", i);
 }
@@ -39,9 +39,16 @@ void fake_door_reset(void)
 		reset_port(i);
 		fake_door.worker[i] = (struct fm_worker_view){
 			.id = i, .lcore = i + 1, .socket = 0, .budget_mbufs = 2500, .max_datagrams = 1024,
-			.table_bytes = 1024 * 300, .n_queues = 2, .queue = { { 0, i, 1, i }, { 1, i, 0, i } },
+			.table_bytes = 1024 * 300, .n_queues = 2, .queue = { { 0, i, 1, 0, 1 }, { 1, i, 0, 0, 1 } },
+			.n_owned = 2, .owned = { 0, 1 }, .n_pipes = 1,
+			.pipe = { { .to_lcore = 2 - i, .port = UINT16_MAX, .mbufs = 3, .room_mbufs = 1024,
+				    .frames = 1000000, .dropped = 4 } },
 		};
 	}
+	/* The second one sends by the first. */
+	fake_door.worker[1].pipe[fake_door.worker[1].n_pipes++] = (struct fm_pipe_view){
+		.to_lcore = 1, .port = 1, .mbufs = 8000, .room_mbufs = 8704, .frames = 5000000000000, .dropped = 7,
+	};
 	fake_door.check = (struct fm_check_view){ .fragments_ok = true, .frames_ok = true, .mbufs_ok = true };
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who polls what: all fragments of a datagram reach one worker, and a TX queue has one user. */
+/* Who polls what and owns which fragments, and that a TX queue has one user. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,31 +21,59 @@ static struct fm_plan ports(uint16_t n, uint16_t workers, uint16_t queues, bool 
 	return plan;
 }
 
+/* Each TX queue has one user, and whoever has none sends through one who has. */
+static void assert_ways_out(const struct fm_plan *plan, uint16_t p)
+{
+	const struct fm_plan_port *port = &plan->port[p];
+	const struct fm_plan_port *peer = &plan->port[port->peer];
+	uint16_t relayed = 0;
+	int user[1024];
+
+	memset(user, -1, sizeof(user));
+	for (uint16_t w = 0; w < plan->n_workers; w++) {
+		const uint16_t tx = fm_plan_tx_queue(plan, p, w), by = fm_plan_tx_worker(plan, p, w);
+
+		if (!fm_plan_owns(plan, p, w))
+			continue;
+		assert_in_range(tx, 0, peer->nb_txq - 1);
+		assert_true(fm_plan_owns(plan, p, by));
+		assert_int_equal(fm_plan_tx_queue(plan, p, by), tx);
+		assert_int_equal(fm_plan_tx_worker(plan, p, by), by);
+		assert_true(user[tx] == -1 || user[tx] == by);
+		user[tx] = by;
+		relayed += by != w;
+	}
+	assert_int_equal(fm_plan_relayed(plan, p), relayed);
+}
+
 /* What holds for every plan that was made. */
 static void assert_sound(const struct fm_plan *plan)
 {
 	for (uint16_t p = 0; p < plan->n_ports; p++) {
 		const struct fm_plan_port *port = &plan->port[p];
-		const struct fm_plan_port *peer = &plan->port[port->peer];
-		int user[1024];
+		uint16_t owners = 0;
 
-		assert_int_equal(peer->peer, p);
+		assert_int_equal(plan->port[port->peer].peer, p);
 		assert_in_range(port->nb_rxq, 1, port->max_rxq);
 		assert_in_range(port->nb_txq, 1, port->max_txq);
-		memset(user, -1, sizeof(user));
-		for (uint16_t q = 0; q < port->nb_rxq; q++) {
-			const uint16_t w = fm_plan_worker(plan, p, q);
-			const uint16_t tx = fm_plan_tx_queue(plan, p, q);
-
-			assert_in_range(w, 0, plan->n_workers - 1);
-			/* Without a hash over addresses, any fragment may come on any queue. */
-			if (!port->by_address)
-				assert_int_equal(w, fm_plan_worker(plan, p, 0));
-			assert_in_range(tx, 0, peer->nb_txq - 1);
-			assert_true(user[tx] == -1 || user[tx] == w);
-			user[tx] = w;
-		}
+		for (uint16_t w = 0; w < plan->n_workers; w++)
+			owners += fm_plan_owns(plan, p, w);
+		assert_int_equal(owners, port->n_owners);
+		/* Without a hash over addresses any fragment may come on any queue: to whomever it belongs. */
+		if (!port->by_address)
+			assert_int_equal(owners, plan->n_workers);
+		if (plan->n_workers == 1)
+			assert_false(port->steered);
+		assert_int_equal(owners, port->steered ? plan->n_workers : port->n_workers);
+		for (uint16_t q = 0; q < port->nb_rxq; q++)
+			assert_true(fm_plan_owns(plan, p, fm_plan_worker(plan, p, q)));
+		assert_ways_out(plan, p);
 	}
+}
+
+static bool has_tx_queue(const struct fm_plan *plan, uint16_t port, uint16_t worker)
+{
+	return fm_plan_tx_worker(plan, port, worker) == worker;
 }
 
 static void refuse(struct fm_plan *plan, const char *word)
@@ -101,8 +129,14 @@ static void one_pair_two_workers(void **state)
 	assert_sound(&plan);
 	assert_int_equal(fm_plan_queues_of(&plan, 0, 0), 1);
 	assert_int_equal(fm_plan_queues_of(&plan, 1, 1), 1);
-	assert_int_equal(plan.port[0].nb_txq, 1);
-	assert_int_equal(plan.port[1].nb_txq, 1);
+	/* Both own fragments of both ports; one sends through the other, because there is one TX queue. */
+	for (uint16_t p = 0; p < 2; p++) {
+		assert_true(plan.port[p].steered);
+		assert_int_equal(plan.port[p].n_owners, 2);
+		assert_int_equal(plan.port[p].nb_txq, 1);
+		assert_true(has_tx_queue(&plan, p, p));
+		assert_false(has_tx_queue(&plan, p, 1 - p));
+	}
 }
 
 /* Fragments alone are not enough: all else would stay on queue 0. */
@@ -137,6 +171,8 @@ static void queue_for_each_worker(void **state)
 	assert_int_equal(plan.port[0].nb_txq, 4);
 	for (uint16_t q = 0; q < 4; q++)
 		assert_int_equal(fm_plan_worker(&plan, 0, q), q);
+	assert_false(plan.port[0].steered);
+	assert_int_equal(fm_plan_relayed(&plan, 0), 0);
 }
 
 static void fewer_queues_than_workers(void **state)
@@ -150,6 +186,29 @@ static void fewer_queues_than_workers(void **state)
 	assert_int_equal(fm_plan_worker(&plan, 0, 1), 1);
 	assert_int_equal(fm_plan_worker(&plan, 2, 0), 2);
 	assert_int_equal(fm_plan_worker(&plan, 2, 1), 3);
+	/* Nobody is left without work, so the cards do it all. */
+	assert_false(plan.port[0].steered);
+	assert_int_equal(fm_plan_tables(&plan), 4);
+}
+
+/* With one pair the other two workers would have nothing to do. */
+static void idle_workers_get_fragments(void **state)
+{
+	struct fm_plan plan = ports(2, 4, 2, true);
+
+	(void)state;
+	assert_int_equal(fm_plan_make(&plan, NULL, 0), 0);
+	assert_sound(&plan);
+	assert_true(plan.port[0].steered);
+	assert_int_equal(plan.port[0].n_workers, 2);
+	assert_int_equal(plan.port[0].n_owners, 4);
+	assert_int_equal(fm_plan_queues_of(&plan, 0, 2), 0);
+	assert_int_equal(fm_plan_tables(&plan), 4);
+	/* Who polls has a TX queue; the others send through those, one each. */
+	assert_int_equal(plan.port[1].nb_txq, 2);
+	assert_int_equal(fm_plan_relayed(&plan, 0), 2);
+	for (uint16_t w = 0; w < 4; w++)
+		assert_int_equal(fm_plan_tx_worker(&plan, 0, w), w % 2);
 }
 
 static void peer_with_few_tx_queues(void **state)
@@ -173,8 +232,10 @@ static void unlike_ports(void **state)
 	assert_int_equal(fm_plan_make(&plan, NULL, 0), 0);
 	assert_sound(&plan);
 	assert_int_equal(plan.port[0].n_workers, 4);
+	assert_false(plan.port[0].steered);
 	assert_int_equal(plan.port[1].n_workers, 1);
-	assert_int_equal(plan.port[0].nb_txq, 1);
+	assert_true(plan.port[1].steered);
+	assert_int_equal(plan.port[0].nb_txq, 4);
 	assert_int_equal(plan.port[1].nb_txq, 4);
 }
 
@@ -188,8 +249,38 @@ static void all_queues(void **state)
 	assert_int_equal(fm_plan_make(&plan, NULL, 0), 0);
 	assert_sound(&plan);
 	assert_int_equal(plan.port[0].nb_rxq, 4);
-	assert_int_equal(fm_plan_queues_of(&plan, 0, 0), 4);
-	assert_int_equal(plan.port[1].nb_txq, 1);
+	assert_int_equal(fm_plan_queues_of(&plan, 0, 0), 2);
+	assert_int_equal(fm_plan_queues_of(&plan, 0, 1), 2);
+	assert_int_equal(plan.port[1].nb_txq, 2);
+}
+
+/* Queues that were asked for are polled by as many workers as there are, whoever has to send for them. */
+static void poller_without_tx_queue(void **state)
+{
+	struct fm_plan plan = ports(2, 2, 2, false);
+
+	(void)state;
+	plan.port[0].all_queues = true;
+	plan.port[1].max_txq = 1;
+	assert_int_equal(fm_plan_make(&plan, NULL, 0), 0);
+	assert_sound(&plan);
+	assert_int_equal(plan.port[0].n_workers, 2);
+	assert_true(has_tx_queue(&plan, 0, fm_plan_worker(&plan, 0, 0)));
+	assert_false(has_tx_queue(&plan, 0, fm_plan_worker(&plan, 0, 1)));
+}
+
+static void few_tx_queues_asked_for(void **state)
+{
+	struct fm_plan plan = ports(2, 3, 4, true);
+
+	(void)state;
+	plan.nb_txq = 2;
+	assert_int_equal(fm_plan_make(&plan, NULL, 0), 0);
+	assert_sound(&plan);
+	/* No more RX queues than workers that can send, and the third one gets fragments. */
+	assert_int_equal(plan.port[0].nb_rxq, 2);
+	assert_int_equal(plan.port[0].nb_txq, 2);
+	assert_int_equal(fm_plan_relayed(&plan, 0), 1);
 }
 
 static void more_queues_than_workers(void **state)
@@ -215,9 +306,6 @@ static void queues_that_are_not_there(void **state)
 	plan = ports(2, 1, 4, true);
 	plan.nb_txq = 5;
 	refuse(&plan, "--txq 5: port 0 has at most 4");
-	plan = ports(2, 3, 4, true);
-	plan.nb_txq = 2;
-	refuse(&plan, "--txq 2: port 0 needs 3");
 	plan = ports(2, 1, 0, true);
 	refuse(&plan, "port 0 has no RX queue");
 	plan = ports(2, 1, 4, true);
@@ -286,9 +374,12 @@ int main(void)
 		cmocka_unit_test(which_hashes_spread_by_address),
 		cmocka_unit_test(queue_for_each_worker),
 		cmocka_unit_test(fewer_queues_than_workers),
+		cmocka_unit_test(idle_workers_get_fragments),
 		cmocka_unit_test(peer_with_few_tx_queues),
 		cmocka_unit_test(unlike_ports),
 		cmocka_unit_test(all_queues),
+		cmocka_unit_test(poller_without_tx_queue),
+		cmocka_unit_test(few_tx_queues_asked_for),
 		cmocka_unit_test(more_queues_than_workers),
 		cmocka_unit_test(queues_that_are_not_there),
 		cmocka_unit_test(ports_that_do_not_pair),

@@ -393,6 +393,10 @@ static void worker(void **state)
 	assert_non_null(strstr(f->text, "accounting: fragments differ by 5 "));
 	assert_int_equal(shell_run(f, "show lcores"), 0);
 	assert_non_null(strstr(f->text, "port 1 queue 0 to port 0 queue 0\n"));
+	assert_non_null(strstr(f->text, "port 1 queue 1 to port 0 queue 0, sent by lcore 1\n"));
+	assert_non_null(strstr(f->text, "its part of the fragments of ports 0, 1\n"));
+	assert_non_null(strstr(f->text, "fragments to lcore 2: 1000000, dropped 4, waiting 3 of 1024\n"));
+	assert_non_null(strstr(f->text, "port 1 by lcore 1: 5000000000000, dropped 7, waiting 8000 of 8704\n"));
 }
 
 int main(void)

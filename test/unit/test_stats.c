@@ -64,6 +64,8 @@ static void clear(void **state)
 	assert_int_equal(stats.shown.reass.datagrams, fake_door.stats[0].reass.datagrams);
 	assert_int_equal(stats.shown.reass.condemned, fake_door.stats[0].reass.condemned);
 	assert_int_equal(stats.shown.tx_backlog_mbufs, fake_door.stats[0].tx_backlog_mbufs);
+	assert_int_equal(stats.shown.pipe_frames, fake_door.stats[0].pipe_frames);
+	assert_int_equal(stats.shown.pipe_mbufs, fake_door.stats[0].pipe_mbufs);
 	stats.shown.reass.fragments_in -= 7;
 	stats.shown.reass.count[FM_TIMEOUT] -= 3;
 	stats.shown.reass.held_mbufs = 0;
@@ -71,6 +73,7 @@ static void clear(void **state)
 	stats.shown.reass.datagrams = 0;
 	stats.shown.reass.condemned = 0;
 	stats.shown.tx_backlog_mbufs = 0;
+	stats.shown.pipe_frames = stats.shown.pipe_mbufs = 0;
 	member = (uint64_t *)&stats.shown;
 	for (size_t i = 0; i < sizeof(struct fm_worker_stats) / sizeof(uint64_t); i++)
 		assert_int_equal(member[i], 0);

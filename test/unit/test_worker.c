@@ -80,7 +80,8 @@ static struct fm_worker *make_worker(struct hall *h, uint16_t id)
 	w->snapshot = fm_engine.current;
 	w->generation = w->snapshot->generation;
 	w->n_queues = w->n_egress = 1;
-	w->queue[0] = (struct fm_queue){ .port = PORT, .egress = &w->egress[0] };
+	w->way[PORT].egress = &w->egress[0];
+	w->queue[0] = (struct fm_queue){ .port = PORT, .way = &w->way[PORT] };
 	w->egress[0].counters = &w->tx;
 	fm_egress_init(&w->egress[0], calloc(1, fm_egress_memsize(BACKLOG)), BACKLOG, h->pieces);
 	fm_engine.worker[id] = w;
