@@ -38,7 +38,7 @@ enum fm_severity {
 	X(BYPASSED, bypassed, GOOD, FRAME, \
 	  "Forwarded byte for byte, unparsed, while bypass was on.") \
 	X(TX_FULL_FRAME, tx_full_frame, PRESSURE, FRAME, \
-	  "Frame that is no fragment, dropped because the transmit queue of the paired port, or the way to it, stayed full.") \
+	  "Frame that is no fragment, dropped because the transmit queue, or the way to it, stayed full.") \
 	X(TOO_BIG_FRAME, too_big_frame, DROP, FRAME, \
 	  "Frame that is no fragment, longer than the paired port can carry.") \
 	X(COMPLETED, completed, GOOD, FRAGMENT, \

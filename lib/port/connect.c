@@ -23,6 +23,17 @@ static int no_memory(const struct fm_worker *w, char *err, size_t err_len)
 		       "--nb-cores", w->id);
 }
 
+static int make_pipe(struct fm_pipe *pipe, const struct fm_worker *from, const struct fm_worker *to,
+		     uint32_t elem_bytes, uint32_t room_mbufs)
+{
+	void *memory = zalloc(fm_pipe_memsize(elem_bytes, room_mbufs), to);
+
+	if (memory == NULL)
+		return -ENOMEM;
+	fm_pipe_init(pipe, memory, from->id, to->id, room_mbufs);
+	return 0;
+}
+
 /* Room for all that can end at a worker. */
 static int make_ends(struct fm_worker *w)
 {
@@ -49,8 +60,8 @@ static int make_steer(struct fm_worker *w)
 		if (t == w->id)
 			continue;
 		s->box[t] = zalloc(sizeof(*s->box[t]), w);
-		if (s->box[t] == NULL || fm_pipe_init(&s->box[t]->pipe, w->id, t, sizeof(void *),
-						      fm_engine.steer_mbufs, (int)fm_numa_lcore_home(to->lcore)) != 0)
+		if (s->box[t] == NULL ||
+		    make_pipe(&s->box[t]->pipe, w, to, sizeof(void *), fm_engine.steer_mbufs) != 0)
 			return -ENOMEM;
 		to->steered[to->n_steered++] = &s->box[t]->pipe;
 	}
@@ -67,8 +78,7 @@ static int make_relay(struct fm_worker *w, uint16_t port)
 		return -ENOMEM;
 	way->relay = r;
 	r->counters = &w->tx;
-	if (fm_pipe_init(&r->pipe, w->id, to->id, sizeof(struct fm_parcel), fm_engine.backlog_mbufs[port],
-			 (int)fm_numa_lcore_home(to->lcore)) != 0 ||
+	if (make_pipe(&r->pipe, w, to, sizeof(struct fm_parcel), fm_engine.backlog_mbufs[port]) != 0 ||
 	    fm_worker_egress(&r->egress, to, port, way->tx_queue, &r->sent) != 0)
 		return -ENOMEM;
 	to->relayed[to->n_relayed++] = r;
@@ -109,14 +119,14 @@ void fm_worker_disconnect(struct fm_worker *w)
 {
 	for (uint16_t t = 0; w->steer != NULL && t < w->steer->n_workers; t++) {
 		if (w->steer->box[t] != NULL)
-			fm_pipe_fini(&w->steer->box[t]->pipe);
+			rte_free(w->steer->box[t]->pipe.ring);
 		rte_free(w->steer->box[t]);
 	}
 	rte_free(w->steer);
 	for (uint16_t p = 0; p < FM_PORTS_MAX; p++) {
 		if (w->way[p].relay == NULL)
 			continue;
-		fm_pipe_fini(&w->way[p].relay->pipe);
+		rte_free(w->way[p].relay->pipe.ring);
 		rte_free(w->way[p].relay->egress.ring);
 		rte_free(w->way[p].relay);
 	}

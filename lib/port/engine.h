@@ -40,7 +40,10 @@ int fm_engine_close(char *err, size_t err_len);
 
 /* Start the workers; they do not forward before fm_door_start(). */
 int fm_engine_launch(char *err, size_t err_len);
-/* Stop forwarding and wait for the workers to end; nothing is left between them. Their counters and tables can still be read. */
+/*
+ * Stop forwarding and wait for the workers to end; nothing is left between them. Their counters and tables can still be
+ * read.
+ */
 void fm_engine_halt(void);
 
 /* Let loss of link go over to the paired port where the settings ask for it; to be called about every 100 ms. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <errno.h>
+#include <assert.h>
 
-#include <rte_malloc.h>
+#include <rte_common.h>
 
 #include "pipe.h"
 
@@ -16,23 +16,14 @@ size_t fm_pipe_memsize(uint32_t elem_bytes, uint32_t room_mbufs)
 	return (size_t)rte_ring_get_memsize_elem(elem_bytes, slots(room_mbufs));
 }
 
-int fm_pipe_init(struct fm_pipe *pipe, uint16_t from, uint16_t to, uint32_t elem_bytes, uint32_t room_mbufs,
-		 int socket)
+void fm_pipe_init(struct fm_pipe *pipe, void *memory, uint16_t from, uint16_t to, uint32_t room_mbufs)
 {
-	pipe->ring = rte_zmalloc_socket("fm_pipe", fm_pipe_memsize(elem_bytes, room_mbufs), RTE_CACHE_LINE_SIZE,
-					socket);
-	if (pipe->ring == NULL)
-		return -ENOMEM;
+	pipe->ring = memory;
 	pipe->from = from;
 	pipe->to = to;
 	pipe->room_mbufs = room_mbufs;
-	return rte_ring_init(pipe->ring, "fm_pipe", slots(room_mbufs), RING_F_SP_ENQ | RING_F_SC_DEQ);
-}
-
-void fm_pipe_fini(struct fm_pipe *pipe)
-{
-	rte_free(pipe->ring);
-	pipe->ring = NULL;
+	if (rte_ring_init(pipe->ring, "fm_pipe", slots(room_mbufs), RING_F_SP_ENQ | RING_F_SC_DEQ) != 0)
+		assert(!"a power of 2, and a short name");
 }
 
 void fm_pipe_level(const struct fm_pipe *pipe, struct fm_pipe_level *level)

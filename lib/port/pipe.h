@@ -10,6 +10,7 @@
 #ifndef FM_PIPE_H
 #define FM_PIPE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include <rte_ring.h>
@@ -38,18 +39,15 @@ struct fm_pipe_level {
 };
 
 /*
- * Make the ring.
+ * Bytes fm_pipe_init() needs.
  *
  * @param elem_bytes  of an element, a multiple of 4; each holds one mbuf or more
  * @param room_mbufs  1..2^24
- * @return            0 or -ENOMEM
  */
-int fm_pipe_init(struct fm_pipe *pipe, uint16_t from, uint16_t to, uint32_t elem_bytes, uint32_t room_mbufs,
-		 int socket);
-/* Bytes that the ring takes. */
 size_t fm_pipe_memsize(uint32_t elem_bytes, uint32_t room_mbufs);
-/* Free the ring; the pipe must be empty. */
-void fm_pipe_fini(struct fm_pipe *pipe);
+
+/* `memory`: that many bytes, zeroed, aligned to a cache line; stays the caller's. The pipe is zeroed, too. */
+void fm_pipe_init(struct fm_pipe *pipe, void *memory, uint16_t from, uint16_t to, uint32_t room_mbufs);
 
 void fm_pipe_level(const struct fm_pipe *pipe, struct fm_pipe_level *level);
 

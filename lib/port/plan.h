@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The queue plan: which worker polls which RX queue, which ones own the fragments of a port, and who has which TX queue.
+ * The queue plan: which worker polls which RX queue, which ones own the fragments of a port, who has which TX queue.
  * Pure arithmetic, no EAL.
  *
  * All fragments of a datagram must reach one worker, because each worker has a table of its own. A port whose hash uses
