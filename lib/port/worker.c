@@ -285,7 +285,7 @@ static uint32_t poll_all(struct fm_worker *w, uint64_t tsc)
 }
 
 /* One turn: settings, bursts, pipes, what waits to be sent, timeouts, requests. */
-static void turn(struct fm_worker *w)
+void fm_worker_turn(struct fm_worker *w)
 {
 	const struct fm_snapshot *snapshot = __atomic_load_n(&fm_engine.current, __ATOMIC_ACQUIRE);
 	const uint64_t tsc = rte_rdtsc();
@@ -317,7 +317,7 @@ int fm_worker_main(void *arg)
 
 	rte_rcu_qsbr_thread_online(fm_engine.rcu, w->id);
 	while (!atomic_load_explicit(&fm_engine.quit, memory_order_relaxed)) {
-		turn(w);
+		fm_worker_turn(w);
 		rte_rcu_qsbr_quiescent(fm_engine.rcu, w->id);
 	}
 	rte_rcu_qsbr_thread_offline(fm_engine.rcu, w->id);

@@ -77,6 +77,8 @@ void fm_worker_free(uint16_t id);
 
 /* The loop; `arg` is the worker. Ends when fm_engine.quit is set. */
 int fm_worker_main(void *arg);
+/* Once through the loop. */
+void fm_worker_turn(struct fm_worker *w);
 
 /*
  * Rounds in which all workers must be told to stop, so that nothing is left between them: in the first they stop
