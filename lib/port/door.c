@@ -223,6 +223,9 @@ static void add_pipes(struct fm_worker_stats *stats, const struct fm_worker *w)
 	fm_worker_pipes(w, &steered, &relayed);
 	stats->pipe_frames = steered.frames;
 	stats->pipe_mbufs = steered.mbufs + relayed.mbufs;
+	for (uint16_t p = 0; p < FM_PORTS_MAX; p++)
+		if (w->way[p].relay != NULL)
+			stats->pipe_frames += fm_relay_uncounted(w->way[p].relay);
 }
 
 void fm_door_worker_stats(uint16_t worker, struct fm_worker_stats *stats)

@@ -25,7 +25,7 @@ struct fm_worker_stats {
 	uint64_t tx_frames, tx_bytes;	/* as handed to the egress queue, by itself or by another worker for it */
 	uint64_t polls, busy_polls;	/* turns of the loop; those that found frames */
 	uint64_t tx_backlog_mbufs;	/* waiting for room in TX queues now */
-	uint64_t pipe_frames;		/* fragments, handed to their owners and not looked at by them yet */
+	uint64_t pipe_frames;		/* handed to other workers and not counted by anybody yet */
 	uint64_t pipe_mbufs;		/* those, and what is on its way to who sends it */
 };
 
@@ -89,7 +89,7 @@ struct fm_budget_view {
 /* The two accounting identities, with numbers. Exact when forwarding is stopped or traffic is quiet. */
 struct fm_check_view {
 	uint64_t frames_in, frames_out;			/* received = counted by outcome of unit FRAME + fragments_in */
-	uint64_t frames_between;			/* ... + handed to their owner and not looked at yet */
+	uint64_t frames_between;			/* ... + handed to other workers and not counted yet */
 	uint64_t fragments_in, completed, dropped, held;
 	uint64_t mbufs_size, mbufs_free, mbufs_held, mbufs_elsewhere;	/* elsewhere: rings, backlog, between workers */
 	uint64_t mbufs_lost;				/* elsewhere, and more than all of these hold */

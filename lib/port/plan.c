@@ -150,16 +150,17 @@ static int check_workers(const struct fm_plan *plan, char *err, size_t err_len)
 }
 
 /*
- * Both directions of a pair are polled by the same workers; where each takes but one, by one each. Tables are keyed by
- * port, so no datagram needs both. Returns the worker to begin with for the next pair.
+ * The two directions of a pair are polled by different workers where there are enough, else by the same ones. Tables
+ * are keyed by port, so no datagram needs both. Returns the worker to begin with for the next pair.
  */
 static uint16_t place_peer(const struct fm_plan *plan, const struct fm_plan_port *p, struct fm_plan_port *peer)
 {
-	const bool one_each = p != peer && p->n_workers == 1 && peer->n_workers == 1;
+	const uint16_t both = p->n_workers + peer->n_workers;
 	const uint16_t used = p->n_workers > peer->n_workers ? p->n_workers : peer->n_workers;
+	const bool apart = p != peer && (both <= plan->n_workers || both == 2);
 
-	peer->first_worker = (p->first_worker + one_each) % plan->n_workers;
-	return (p->first_worker + used + one_each) % plan->n_workers;
+	peer->first_worker = (p->first_worker + (apart ? p->n_workers : 0)) % plan->n_workers;
+	return (p->first_worker + (apart ? both : used)) % plan->n_workers;
 }
 
 int fm_plan_make(struct fm_plan *plan, char *err, size_t err_len)

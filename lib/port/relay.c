@@ -41,15 +41,18 @@ static void drop(struct fm_relay *r, const struct fm_parcel *parcel)
 void fm_relay_flush(struct fm_relay *r)
 {
 	const uint32_t room = fm_pipe_room(&r->pipe);
-	uint32_t mbufs = 0, n = 0;
+	uint32_t mbufs = 0, bypassed = 0, n = 0;
 
-	while (n < r->n && mbufs + r->parcel[n].m->nb_segs <= room)
+	while (n < r->n && mbufs + r->parcel[n].m->nb_segs <= room) {
+		bypassed += r->parcel[n].as == FM_BYPASSED;
 		mbufs += r->parcel[n++].m->nb_segs;
+	}
 	for (uint32_t i = n; i < r->n; i++)
 		drop(r, &r->parcel[i]);
 	r->n = 0;
 	if (n == 0)
 		return;
+	fm_count(&r->put_bypassed, bypassed);
 	fm_pipe_count_put(&r->pipe, n, mbufs);
 	if (rte_ring_sp_enqueue_bulk_elem(r->pipe.ring, r->parcel, sizeof(r->parcel[0]), n, NULL) != n)
 		assert(!"a slot for each mbuf there is room for");
@@ -66,7 +69,7 @@ static void send_parcel(struct fm_egress *e, const struct fm_parcel *parcel, enu
 uint32_t fm_relay_take(struct fm_relay *r, enum fm_output_mode mode, uint64_t tsc)
 {
 	struct fm_parcel parcel[FM_RELAY_BURST];
-	uint32_t mbufs = 0, n;
+	uint32_t mbufs = 0, bypassed = 0, n;
 
 	if (r->egress.head != r->egress.tail)
 		fm_egress_flush(&r->egress, tsc);
@@ -79,9 +82,11 @@ uint32_t fm_relay_take(struct fm_relay *r, enum fm_output_mode mode, uint64_t ts
 		rte_prefetch0(parcel[i].m);
 	for (uint32_t i = 0; i < n; i++) {
 		mbufs += parcel[i].m->nb_segs;
+		bypassed += parcel[i].as == FM_BYPASSED;
 		send_parcel(&r->egress, &parcel[i], mode, tsc);
 	}
 	fm_egress_flush(&r->egress, tsc);
+	fm_count(&r->taken_bypassed, bypassed);
 	fm_pipe_count_taken(&r->pipe, n, mbufs);
 	return n;
 }

@@ -28,13 +28,15 @@ struct fm_relay {
 	/* The worker that has no queue; `counters` are its own. */
 	__rte_cache_aligned
 	struct fm_tx_counters *counters;
+	uint64_t put_bypassed;		/* frames that nobody has counted yet; control reads */
 	uint32_t n;
 	struct fm_parcel parcel[FM_BURST_MAX];
 
 	/* The worker that has the queue. */
 	__rte_cache_aligned
 	struct fm_egress egress;
-	struct fm_tx_counters sent;	/* control reads, too */
+	struct fm_tx_counters sent;	/* control reads, too, and what follows */
+	uint64_t taken_bypassed;
 };
 
 /*
@@ -61,6 +63,15 @@ void fm_relay_flush(struct fm_relay *r);
 uint32_t fm_relay_take(struct fm_relay *r, enum fm_output_mode mode, uint64_t tsc);
 /* The same until nothing is left of what is in the pipe now; see fm_egress_drain(). */
 void fm_relay_drain(struct fm_relay *r, enum fm_output_mode mode);
+
+/* Frames in the pipe that nobody has counted yet. Any thread; exact when nothing moves. */
+static inline uint64_t fm_relay_uncounted(const struct fm_relay *r)
+{
+	/* In this order: never less than nothing. */
+	const uint64_t taken = __atomic_load_n(&r->taken_bypassed, __ATOMIC_ACQUIRE);
+
+	return fm_count_read(&r->put_bypassed) - taken;
+}
 
 /* Send by whichever way there is. The calls of a burst are followed by fm_way_flush(). */
 /* `size`: fm_burst_size() of the frames, see fm_egress_frames(). */

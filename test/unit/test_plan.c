@@ -182,32 +182,33 @@ static void fewer_queues_than_workers(void **state)
 	(void)state;
 	assert_int_equal(fm_plan_make(&plan, NULL, 0), 0);
 	assert_sound(&plan);
-	/* The second pair goes to the workers that the first one left idle. */
+	/* The two directions go to different workers, and so all have two queues. */
 	assert_int_equal(fm_plan_worker(&plan, 0, 1), 1);
-	assert_int_equal(fm_plan_worker(&plan, 2, 0), 2);
-	assert_int_equal(fm_plan_worker(&plan, 2, 1), 3);
+	assert_int_equal(fm_plan_worker(&plan, 1, 0), 2);
+	assert_int_equal(fm_plan_worker(&plan, 2, 0), 0);
+	assert_int_equal(fm_plan_worker(&plan, 3, 1), 3);
 	/* Nobody is left without work, so the cards do it all. */
 	assert_false(plan.port[0].steered);
 	assert_int_equal(fm_plan_tables(&plan), 4);
 }
 
-/* With one pair the other two workers would have nothing to do. */
+/* With one pair two of the workers would have nothing to do. */
 static void idle_workers_get_fragments(void **state)
 {
-	struct fm_plan plan = ports(2, 4, 2, true);
+	struct fm_plan plan = ports(2, 6, 2, true);
 
 	(void)state;
 	assert_int_equal(fm_plan_make(&plan, NULL, 0), 0);
 	assert_sound(&plan);
 	assert_true(plan.port[0].steered);
 	assert_int_equal(plan.port[0].n_workers, 2);
-	assert_int_equal(plan.port[0].n_owners, 4);
-	assert_int_equal(fm_plan_queues_of(&plan, 0, 2), 0);
-	assert_int_equal(fm_plan_tables(&plan), 4);
-	/* Who polls has a TX queue; the others send through those, one each. */
+	assert_int_equal(plan.port[0].n_owners, 6);
+	assert_int_equal(fm_plan_queues_of(&plan, 0, 4) + fm_plan_queues_of(&plan, 1, 4), 0);
+	assert_int_equal(fm_plan_tables(&plan), 6);
+	/* Who polls has a TX queue; the others send through those, two each. */
 	assert_int_equal(plan.port[1].nb_txq, 2);
-	assert_int_equal(fm_plan_relayed(&plan, 0), 2);
-	for (uint16_t w = 0; w < 4; w++)
+	assert_int_equal(fm_plan_relayed(&plan, 0), 4);
+	for (uint16_t w = 0; w < 6; w++)
 		assert_int_equal(fm_plan_tx_worker(&plan, 0, w), w % 2);
 }
 
