@@ -268,6 +268,12 @@ static void port_that_stands_still(void **state)
 	team_down(t);
 }
 
+static void stop_all(uint16_t workers)
+{
+	for (uint16_t w = 0; w < workers; w++)
+		fm_worker_stop(fm_engine.worker[w]);
+}
+
 /* Everything is on its way somewhere when it is stopped: after three rounds nothing is, and nothing was lost. */
 static void stopped_midway(void **state)
 {
@@ -282,8 +288,7 @@ static void stopped_midway(void **state)
 		assert_int_not_equal(team_between().mbufs, 0);
 		/* The ports keep what they have: nobody receives any more. */
 		for (unsigned int round = 0; round < FM_STOP_ROUNDS; round++)
-			for (uint16_t w = 0; w < 3; w++)
-				fm_worker_stop(fm_engine.worker[w]);
+			stop_all(3);
 		assert_int_equal(team_between().mbufs, 0);
 		ends = team_count(FM_COMPLETED) + team_count(FM_FLUSHED);
 		for (uint16_t w = 0; w < 3; w++) {
@@ -299,6 +304,32 @@ static void stopped_midway(void **state)
 		team_settle(t);
 		team_down(t);
 	}
+}
+
+/* Worker 2 receives for the last time what 1 owns when 1 has stopped, and 1 sends through 0, who has done so twice. */
+static void third_round(void **state)
+{
+	struct team *t = team_up(4, 3, 1);
+
+	(void)state;
+	for (uint32_t d = 0; d < 8; d++)
+		for (uint32_t i = 0; i < PIECES; i++) {
+			const struct fm_test_frag frag = piece(d, i);
+
+			team_receive(t, 0, 2, &frag);
+		}
+	fm_worker_stop(fm_engine.worker[0]);
+	fm_worker_stop(fm_engine.worker[1]);
+	team_turn(t, 2);
+	fm_worker_stop(fm_engine.worker[2]);
+	fm_worker_stop(fm_engine.worker[3]);
+	assert_int_not_equal(team_between().mbufs, 0);
+	stop_all(4);
+	assert_int_not_equal(team_between().mbufs, 0);
+	stop_all(4);
+	assert_int_equal(team_between().mbufs, 0);
+	assert_int_equal(team_count(FM_SENT_REFRAGMENTED), 8);
+	team_down(t);
 }
 
 /* What was handed over before bypass came is forwarded as it came, by its owner. */
@@ -381,6 +412,7 @@ int main(void)
 		cmocka_unit_test(sender_that_sleeps),
 		cmocka_unit_test(port_that_stands_still),
 		cmocka_unit_test(stopped_midway),
+		cmocka_unit_test(third_round),
 		cmocka_unit_test(bypass_meets_full_pipes),
 		cmocka_unit_test(rounds_of_stop),
 	};
