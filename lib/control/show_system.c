@@ -121,6 +121,22 @@ int fm_do_show_budget(struct fm_shell *shell, const struct fm_args *args)
 	return 0;
 }
 
+static void print_owned(FILE *out, const struct fm_worker_view *view)
+{
+	if (view->n_owned == 0)
+		return;
+	fputs("           its part of the fragments of ", out);
+	/* More would not fit the line. */
+	if (view->n_owned > 8) {
+		fprintf(out, "%u ports\n", view->n_owned);
+		return;
+	}
+	fprintf(out, "port%s", view->n_owned == 1 ? "" : "s");
+	for (uint16_t p = 0; p < view->n_owned; p++)
+		fprintf(out, "%s %u", p == 0 ? "" : ",", view->owned[p]);
+	fputc('\n', out);
+}
+
 /* What the worker polls, what it gets of what others poll, and what it hands to them. */
 static void print_work(FILE *out, const struct fm_worker_view *view)
 {
@@ -131,12 +147,7 @@ static void print_work(FILE *out, const struct fm_worker_view *view)
 			fprintf(out, ", sent by lcore %u", view->queue[q].tx_lcore);
 		fputc('\n', out);
 	}
-	if (view->n_owned != 0)
-		fprintf(out, "           its part of the fragments of port%s", view->n_owned == 1 ? "" : "s");
-	for (uint16_t p = 0; p < view->n_owned; p++)
-		fprintf(out, "%s %u", p == 0 ? "" : ",", view->owned[p]);
-	if (view->n_owned != 0)
-		fputc('\n', out);
+	print_owned(out, view);
 	for (uint16_t i = 0; i < view->n_pipes; i++) {
 		const struct fm_pipe_view *pipe = &view->pipe[i];
 

@@ -15,7 +15,7 @@
 
 enum fm_request_kind {
 	FM_REQUEST_START,	/* poll the RX queues */
-	FM_REQUEST_STOP,	/* stop polling, flush the table, send what waits */
+	FM_REQUEST_STOP,	/* stop polling, flush the table, send what waits; asked FM_STOP_ROUNDS times of all */
 	FM_REQUEST_FLUSH,	/* free all held fragments; result: how many */
 	FM_REQUEST_VIEWS,	/* describe held datagrams; result: how many */
 	FM_REQUEST_SOURCES,	/* look at some records of sources; result: number of the one to go on with, 0: none */

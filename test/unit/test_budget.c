@@ -261,6 +261,36 @@ static void backlog(void **state)
 	assert_int_equal(fm_budget_backlog(1 << 20, 1, 129, 32), FM_BACKLOG_MAX);
 }
 
+/* What waits between workers is no budget. */
+static void pipes(void **state)
+{
+	struct fm_budget b = pair();
+	char err[FM_SENTENCE_LEN] = "";
+
+	(void)state;
+	b.pool[1].pipes = 3000;
+	assert_int_equal(fm_budget_make(&b, err, sizeof(err)), 0);
+	assert_sums(&b);
+	assert_int_equal(b.max, 5000);
+	b.pool[1].pipes = 8000;
+	assert_int_equal(fm_budget_make(&b, err, sizeof(err)), -EINVAL);
+	assert_says(err, "between workers 8000");
+	assert_says(err, "--nb-cores");
+}
+
+static void room_of_pipes(void **state)
+{
+	(void)state;
+	assert_int_equal(fm_budget_steer(32767, 0, 32, 1), 0);
+	/* An eighth of the pool, shared by all ... */
+	assert_int_equal(fm_budget_steer(8000, 1, 32, 1), 1000);
+	assert_int_equal(fm_budget_steer(8000, 4, 32, 1), 250);
+	/* ... but never less than a burst or a frame, nor more than is of use. */
+	assert_int_equal(fm_budget_steer(1000, 10, 32, 1), 32);
+	assert_int_equal(fm_budget_steer(1000, 10, 32, 35), 35);
+	assert_int_equal(fm_budget_steer(1 << 20, 1, 32, 1), FM_STEER_MAX);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -278,6 +308,8 @@ int main(void)
 		cmocka_unit_test(port_nobody_polls),
 		cmocka_unit_test(pieces),
 		cmocka_unit_test(backlog),
+		cmocka_unit_test(pipes),
+		cmocka_unit_test(room_of_pipes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
