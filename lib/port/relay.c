@@ -58,12 +58,37 @@ void fm_relay_flush(struct fm_relay *r)
 		assert(!"a slot for each mbuf there is room for");
 }
 
-static void send_parcel(struct fm_egress *e, const struct fm_parcel *parcel, enum fm_output_mode mode, uint64_t tsc)
+/* Send the frames at the front that are of one kind, as one burst. Returns how many, 1 or more. */
+static uint32_t send_frames(struct fm_egress *e, const struct fm_parcel *parcel, uint32_t n, uint64_t tsc)
 {
-	if (parcel->as == FM_COMPLETED)
-		fm_egress_datagram(e, parcel->m, &parcel->whole, mode, tsc);
-	else
-		fm_egress_frame(e, parcel->m, (enum fm_outcome)parcel->as, tsc);
+	struct rte_mbuf *frame[FM_RELAY_BURST];
+	struct fm_burst_size size;
+	uint16_t alike = 0;
+
+	while (alike < n && parcel[alike].as == parcel[0].as) {
+		frame[alike] = parcel[alike].m;
+		alike++;
+	}
+	size = fm_burst_size(frame, alike);
+	fm_egress_frames(e, frame, alike, (enum fm_outcome)parcel[0].as, &size, tsc);
+	return alike;
+}
+
+static void send_parcels(struct fm_egress *e, const struct fm_parcel *parcel, uint32_t n, enum fm_output_mode mode,
+			 uint64_t tsc)
+{
+	uint32_t i = 0;
+
+	while (i < n) {
+		if (parcel[i].as == FM_COMPLETED) {
+			fm_egress_datagram(e, parcel[i].m, &parcel[i].whole, mode, tsc);
+			i++;
+		} else {
+			i += send_frames(e, &parcel[i], n - i, tsc);
+		}
+	}
+	if (e->head != e->tail)
+		fm_egress_flush(e, tsc);
 }
 
 uint32_t fm_relay_take(struct fm_relay *r, enum fm_output_mode mode, uint64_t tsc)
@@ -83,9 +108,8 @@ uint32_t fm_relay_take(struct fm_relay *r, enum fm_output_mode mode, uint64_t ts
 	for (uint32_t i = 0; i < n; i++) {
 		mbufs += parcel[i].m->nb_segs;
 		bypassed += parcel[i].as == FM_BYPASSED;
-		send_parcel(&r->egress, &parcel[i], mode, tsc);
 	}
-	fm_egress_flush(&r->egress, tsc);
+	send_parcels(&r->egress, parcel, n, mode, tsc);
 	fm_count(&r->taken_bypassed, bypassed);
 	fm_pipe_count_taken(&r->pipe, n, mbufs);
 	return n;
