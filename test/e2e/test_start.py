@@ -130,8 +130,15 @@ class Ends(BumpTest):
                                              preexec_fn=appliance.die_with_parent)
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
+        self.assertTrue(wait_for(lambda: process.poll() is not None or self.forwards(), 30), log.read_text())
+        self.assertIsNone(process.poll(), log.read_text())
         self.bump.resolve()
         return process, log
+
+    def forwards(self):
+        """Without a console it does not say so."""
+        ping = self.bump.sender.run('ping', '-n', '-c', '1', '-W', '1', self.bump.RECEIVER4, check=False)
+        return ping.returncode == 0
 
     def by_signal(self, number):
         before = runtime_files()
