@@ -91,6 +91,9 @@ static const struct fm_option table[] = {
 	  .text = "Frames for a port go to a capture file instead, of any length; one worker only. May be repeated." },
 	FM_NUMBER("nb-cores", "N", config.nb_cores, 1, FM_WORKERS_MAX,
 		  "Workers; default: all lcores but the main one."),
+	{ .name = "steer", .arg = "WHEN", .kind = FM_OPTION_CHOICE, FM_AT(config.steer), .words = { "auto", "on" },
+	  .text = "Share out fragments in software: where several workers poll a port that does not spread by address, "
+		  "or also where not all workers poll it." },
 	FM_SETTING("budget"),
 	FM_NUMBER("max-datagrams", "N", config.max_datagrams, 1, 1 << 24,
 		  "Datagrams in flight per worker; default: as many as its mbufs."),

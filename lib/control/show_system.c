@@ -39,6 +39,7 @@ static void print_start(FILE *out, const struct fm_config *config)
 	fprintf(out, "\nAs started\n");
 	fprintf(out, "  %-16s %s\n", "port-topology", config->topology == FM_TOPOLOGY_LOOP ? "loop" : "paired");
 	print_number(out, "nb-cores", config->nb_cores, "", "all but the main lcore");
+	fprintf(out, "  %-16s %s\n", "steer", config->steer == FM_STEERING_ON ? "on" : "auto");
 	print_number(out, "rxq", config->nb_rxq, "", "chosen for each port");
 	print_number(out, "txq", config->nb_txq, "", "chosen for each port");
 	print_number(out, "rxd", config->nb_rxd, "", "chosen for each port");

@@ -44,6 +44,11 @@ enum fm_placed {
 	FM_PLACED_REMOTE,
 };
 
+enum fm_steering {
+	FM_STEERING_AUTO,		/* where fragments of a datagram may come to several workers */
+	FM_STEERING_ON,			/* on each port that not all workers poll, too */
+};
+
 enum fm_clock { FM_CLOCK_TSC, FM_CLOCK_RX_TIMESTAMP };
 
 /* Settings: an immutable snapshot once published. */
@@ -74,6 +79,7 @@ struct fm_config {
 	uint16_t mbuf_size;		/* data room with headroom, bytes */
 	uint16_t nb_cores;		/* workers; 0: all lcores but the main one */
 	enum fm_topology topology;
+	enum fm_steering steer;
 	bool numa;
 	enum fm_clock clock;
 	bool has_seed;

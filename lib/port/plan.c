@@ -104,24 +104,16 @@ static int plan_rx(struct fm_plan *plan, struct fm_plan_port *p, char *err, size
 	return 0;
 }
 
-static bool is_idle(const struct fm_plan *plan, uint16_t worker)
-{
-	for (uint16_t p = 0; p < plan->n_ports; p++)
-		if (fm_plan_queues_of(plan, p, worker) != 0)
-			return false;
-	return true;
-}
-
+/*
+ * Several pollers of a port that does not spread by address would part datagrams. So that is steered, whatever was
+ * asked for; a port that leaves workers out is steered on request.
+ */
 static void plan_owners(struct fm_plan *plan)
 {
-	bool idle = false;
-
-	for (uint16_t w = 0; w < plan->n_workers; w++)
-		idle |= is_idle(plan, w);
 	for (uint16_t i = 0; i < plan->n_ports; i++) {
 		struct fm_plan_port *p = &plan->port[i];
 
-		p->steered = plan->n_workers > 1 && (!p->by_address || (idle && p->n_workers < plan->n_workers));
+		p->steered = (p->n_workers > 1 && !p->by_address) || (plan->steer && p->n_workers < plan->n_workers);
 		p->n_owners = p->steered ? plan->n_workers : p->n_workers;
 	}
 }

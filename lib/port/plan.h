@@ -4,9 +4,9 @@
  * Pure arithmetic, no EAL.
  *
  * All fragments of a datagram must reach one worker, because each worker has a table of its own. A port whose hash uses
- * addresses only keeps that promise itself: who polls a queue owns what comes in by it. The fragments of any other port
- * are steered, if there is more than one worker: all workers own some, and who polls hands over what is not his
- * (steer.h). So are those of a port with too few queues while a worker would have nothing to do.
+ * addresses only keeps that promise itself, and so does a port that one worker polls: who polls a queue owns what comes
+ * in by it. The fragments of any other port are steered: all workers own some, and who polls hands over what is not his
+ * (steer.h). If it was asked for, so are those of each port that not all workers poll.
  *
  * Count the workers of a port from its first one: places 0 .. n_workers - 1 poll, 0 .. n_owners - 1 own, and the first
  * nb_txq places of its peer's senders have a TX queue each; others send through one of those (relay.h).
@@ -39,6 +39,7 @@ struct fm_plan {
 	uint16_t n_ports;	/* 1..FM_PORTS_MAX */
 	uint16_t n_workers;	/* 1..FM_WORKERS_MAX */
 	bool loop;		/* each port back to itself */
+	bool steer;		/* each worker is to own a part of the fragments of each port */
 	uint16_t nb_rxq, nb_txq;	/* asked for, per port; 0: chosen */
 	struct fm_plan_port port[FM_PORTS_MAX];
 };

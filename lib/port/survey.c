@@ -153,26 +153,25 @@ static int find_clock(char *err, size_t err_len)
 	return 0;
 }
 
-/* How the frames of a port get to several workers, and why so. */
+/* How the frames of a port get to several workers, or to one, and why so. */
 static void tell_spread(uint16_t i)
 {
 	const struct fm_plan_port *p = &fm_engine.plan.port[i];
 	const char *no_rss = fm_engine.port[i].no_rss, *name = fm_engine.port[i].name, *s = p->nb_rxq == 1 ? "" : "s";
-	char polled[64];
 
-	if (p->n_workers == 1)
-		snprintf(polled, sizeof(polled), "worker %u polls", fm_plan_worker(&fm_engine.plan, i, 0));
-	else
-		snprintf(polled, sizeof(polled), "%u workers poll", p->n_workers);
-	if (!p->steered)
-		FM_LOG(NOTICE, "port %u (%s): spread by the port, RSS on addresses; %s %u RX queue%s\n", p->id, name,
-		       polled, p->nb_rxq, s);
-	else
+	if (p->steered)
 		FM_LOG(NOTICE,
-		       "port %u (%s): steered in software, because it %s; %s %u RX queue%s, and each of %u workers "
-		       "gets its part of the fragments\n",
-		       p->id, name, no_rss != NULL ? no_rss : "has fewer queues than there are workers", polled,
-		       p->nb_rxq, s, fm_engine_workers());
+		       "port %u (%s): %s, so its fragments are steered in software; %u worker%s %u RX queue%s, and "
+		       "each of %u workers gets its part of the fragments\n",
+		       p->id, name, no_rss != NULL ? no_rss : "has fewer queues than there are workers", p->n_workers,
+		       p->n_workers == 1 ? " polls" : "s poll", p->nb_rxq, s, fm_engine_workers());
+	else if (p->n_workers > 1)
+		FM_LOG(NOTICE, "port %u (%s): spread by the port, RSS on addresses; %u workers poll %u RX queue%s\n",
+		       p->id, name, p->n_workers, p->nb_rxq, s);
+	else
+		FM_LOG(NOTICE, "port %u (%s): %s, so worker %u polls all of it (%u RX queue%s)\n", p->id, name,
+		       no_rss != NULL ? no_rss : "uses one RX queue", fm_plan_worker(&fm_engine.plan, i, 0), p->nb_rxq,
+		       s);
 	if (fm_plan_relayed(&fm_engine.plan, i) != 0)
 		FM_LOG(NOTICE, "port %u (%s): %u TX queue%s for %u workers, so %u of them send through others\n",
 		       fm_engine.port[p->peer].id, fm_engine.port[p->peer].name, fm_engine.plan.port[p->peer].nb_txq,
@@ -183,8 +182,13 @@ static void tell_spread(uint16_t i)
 /* What is not obvious to who reads the log. */
 static void tell_plan(void)
 {
+	const uint16_t idle = fm_engine_workers() - fm_plan_tables(&fm_engine.plan);
+
 	for (uint16_t i = 0; i < fm_engine_ports() && fm_engine_workers() > 1; i++)
 		tell_spread(i);
+	if (idle != 0)
+		FM_LOG(NOTICE, "%u of %u workers get nothing to do, as no port has a queue for them; --steer on gives "
+		       "them a part of the fragments\n", idle, fm_engine_workers());
 	if (fm_engine.budget.share < fm_engine.config->settings.max_fragments)
 		FM_LOG(WARNING, "budget: %u mbufs per worker cannot hold one datagram of %u fragments\n",
 		       fm_engine.budget.share, fm_engine.config->settings.max_fragments);
@@ -197,7 +201,7 @@ int fm_engine_plan(const struct fm_config *config, char *err, size_t err_len)
 
 	fm_engine.config = config;
 	*plan = (struct fm_plan){ .loop = config->topology == FM_TOPOLOGY_LOOP, .nb_rxq = config->nb_rxq,
-				  .nb_txq = config->nb_txq };
+				  .nb_txq = config->nb_txq, .steer = config->steer == FM_STEERING_ON };
 	ret = find_workers(plan, err, err_len);
 	if (ret == 0)
 		ret = find_ports(plan, err, err_len);

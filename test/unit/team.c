@@ -131,7 +131,7 @@ static void make_engine(struct team *t, uint16_t workers)
 			      .budget_mbufs = SHARE * workers },
 	};
 	fm_engine = (struct fm_engine){ .config = &t->config, .plan.n_workers = workers, .plan.n_ports = 2,
-					.clock_hz = 1000000000, .steer_mbufs = STEER };
+					.plan.steer = true, .clock_hz = 1000000000, .steer_mbufs = STEER };
 	fm_engine.budget.n_tables = workers;
 	fm_engine.budget.share = fm_engine.budget.share_max = SHARE;
 	fm_engine.budget.granted = fm_engine.budget.max = t->config.settings.budget_mbufs;

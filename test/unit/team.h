@@ -33,7 +33,10 @@ struct team {
 	void *rx_data[2][TEAM_QUEUES], *tx_data[2][TEAM_QUEUES], *clbk[2][TEAM_QUEUES];
 };
 
-/* Port 0 has `rxq` RX queues, port 1 has `txq` TX queues; the other way there is one. No port spreads by address. */
+/*
+ * Port 0 has `rxq` RX queues, port 1 has `txq` TX queues; the other way there is one. No port spreads by address; both
+ * are steered.
+ */
 struct team *team_up(uint16_t workers, uint16_t rxq, uint16_t txq);
 void team_down(struct team *t);
 

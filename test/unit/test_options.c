@@ -53,6 +53,7 @@ static void defaults(void **state)
 	assert_int_equal(o.config.mbuf_size, 2176);
 	assert_true(o.config.numa);
 	assert_int_equal(o.config.topology, FM_TOPOLOGY_PAIRED);
+	assert_int_equal(o.config.steer, FM_STEERING_AUTO);
 	assert_int_equal(o.config.clock, FM_CLOCK_TSC);
 	assert_int_equal(o.config.settings.timeout_ms[0], 2000);
 	assert_int_equal(o.config.settings.timeout_ms[1], 10000);
@@ -78,12 +79,14 @@ static void header_chain(void **state)
 static void everything(void **state)
 {
 	struct fm_options o =
-		accept_line("-i --auto-start --cmdline-file f.cmd --port-topology loop --rxq 2 --txq=3 --burst 64");
+		accept_line("-i --auto-start --cmdline-file f.cmd --port-topology loop --rxq 2 --txq=3 --burst 64"
+			    " --steer on");
 
 	(void)state;
 	assert_true(o.interactive && o.auto_start);
 	assert_string_equal(o.cmdline_file, "f.cmd");
 	assert_int_equal(o.config.topology, FM_TOPOLOGY_LOOP);
+	assert_int_equal(o.config.steer, FM_STEERING_ON);
 	assert_int_equal(o.config.nb_rxq, 2);
 	assert_int_equal(o.config.nb_txq, 3);
 	assert_int_equal(o.config.burst, 64);
@@ -191,6 +194,7 @@ static const struct refusal refusals[] = {
 	{ "--header-chain", "--header-chain needs a value" },
 	{ "--header-chain no", "--header-chain must be on or off, got \"no\"" },
 	{ "--clock sun", "--clock must be tsc or rx-timestamp, got \"sun\"" },
+	{ "--steer off", "--steer must be auto or on, got \"off\"" },
 	{ "--port-topology ring", "--port-topology must be paired or loop, got \"ring\"" },
 	{ "--output jumbo", "--output must be whole-or-refragment, whole-only or refragment, got \"jumbo\"" },
 	{ "--mtu 1500", "--mtu must be PORT=BYTES with a port of 0..31, got \"1500\"" },

@@ -60,9 +60,13 @@ static void assert_sound(const struct fm_plan *plan)
 			owners += fm_plan_owns(plan, p, w);
 		assert_int_equal(owners, port->n_owners);
 		/* Without a hash over addresses any fragment may come on any queue: to whomever it belongs. */
-		if (!port->by_address)
-			assert_int_equal(owners, plan->n_workers);
+		if (!port->by_address && port->n_workers > 1)
+			assert_true(port->steered);
 		if (plan->n_workers == 1)
+			assert_false(port->steered);
+		if (plan->steer)
+			assert_int_equal(owners, plan->n_workers);
+		else if (port->by_address)
 			assert_false(port->steered);
 		assert_int_equal(owners, port->steered ? plan->n_workers : port->n_workers);
 		for (uint16_t q = 0; q < port->nb_rxq; q++)
@@ -125,6 +129,24 @@ static void one_pair_two_workers(void **state)
 	struct fm_plan plan = ports(2, 2, 1, false);
 
 	(void)state;
+	assert_int_equal(fm_plan_make(&plan, NULL, 0), 0);
+	assert_sound(&plan);
+	assert_int_equal(fm_plan_queues_of(&plan, 0, 0), 1);
+	assert_int_equal(fm_plan_queues_of(&plan, 1, 1), 1);
+	/* A direction each, and they have nothing to do with each other. */
+	for (uint16_t p = 0; p < 2; p++) {
+		assert_false(plan.port[p].steered);
+		assert_int_equal(plan.port[p].n_owners, 1);
+		assert_int_equal(fm_plan_relayed(&plan, p), 0);
+	}
+}
+
+static void one_pair_two_workers_steered(void **state)
+{
+	struct fm_plan plan = ports(2, 2, 1, false);
+
+	(void)state;
+	plan.steer = true;
 	assert_int_equal(fm_plan_make(&plan, NULL, 0), 0);
 	assert_sound(&plan);
 	assert_int_equal(fm_plan_queues_of(&plan, 0, 0), 1);
@@ -200,6 +222,10 @@ static void idle_workers_get_fragments(void **state)
 	(void)state;
 	assert_int_equal(fm_plan_make(&plan, NULL, 0), 0);
 	assert_sound(&plan);
+	assert_int_equal(fm_plan_tables(&plan), 4);
+	plan.steer = true;
+	assert_int_equal(fm_plan_make(&plan, NULL, 0), 0);
+	assert_sound(&plan);
 	assert_true(plan.port[0].steered);
 	assert_int_equal(plan.port[0].n_workers, 2);
 	assert_int_equal(plan.port[0].n_owners, 6);
@@ -235,6 +261,13 @@ static void unlike_ports(void **state)
 	assert_int_equal(plan.port[0].n_workers, 4);
 	assert_false(plan.port[0].steered);
 	assert_int_equal(plan.port[1].n_workers, 1);
+	assert_false(plan.port[1].steered);
+	assert_int_equal(plan.port[0].nb_txq, 1);
+	assert_int_equal(plan.port[1].nb_txq, 4);
+	plan.steer = true;
+	assert_int_equal(fm_plan_make(&plan, NULL, 0), 0);
+	assert_sound(&plan);
+	assert_false(plan.port[0].steered);
 	assert_true(plan.port[1].steered);
 	assert_int_equal(plan.port[0].nb_txq, 4);
 	assert_int_equal(plan.port[1].nb_txq, 4);
@@ -252,7 +285,10 @@ static void all_queues(void **state)
 	assert_int_equal(plan.port[0].nb_rxq, 4);
 	assert_int_equal(fm_plan_queues_of(&plan, 0, 0), 2);
 	assert_int_equal(fm_plan_queues_of(&plan, 0, 1), 2);
+	assert_true(plan.port[0].steered);
+	assert_false(plan.port[1].steered);
 	assert_int_equal(plan.port[1].nb_txq, 2);
+	assert_int_equal(plan.port[0].nb_txq, 1);
 }
 
 /* Queues that were asked for are polled by as many workers as there are, whoever has to send for them. */
@@ -276,6 +312,7 @@ static void few_tx_queues_asked_for(void **state)
 
 	(void)state;
 	plan.nb_txq = 2;
+	plan.steer = true;
 	assert_int_equal(fm_plan_make(&plan, NULL, 0), 0);
 	assert_sound(&plan);
 	/* No more RX queues than workers that can send, and the third one gets fragments. */
@@ -350,19 +387,20 @@ static void every_plan_is_sound(void **state)
 	(void)state;
 	for (uint16_t n = 1; n <= 6; n++)
 		for (uint16_t workers = 1; workers <= 5; workers++)
-			for (uint16_t shape = 0; shape < 256; shape++) {
+			for (uint16_t shape = 0; shape < 512; shape++) {
 				struct fm_plan plan = ports(n, workers, 1 + (shape & 3), (shape & 4) != 0);
 
+				plan.steer = (shape & 256) != 0;
 				plan.loop = (shape & 8) != 0;
 				plan.nb_rxq = (shape >> 4) & 3;
-				plan.port[0].max_rxq = 1 + (shape >> 6);
+				plan.port[0].max_rxq = 1 + (shape >> 6 & 3);
 				plan.port[n - 1].by_address = (shape & 32) != 0;
 				if (fm_plan_make(&plan, NULL, 0) != 0)
 					continue;
 				made++;
 				assert_sound(&plan);
 			}
-	assert_in_range(made, 2000, 6 * 5 * 256);
+	assert_in_range(made, 4000, 6 * 5 * 512);
 }
 
 int main(void)
@@ -372,6 +410,7 @@ int main(void)
 		cmocka_unit_test(loop),
 		cmocka_unit_test(ports_go_round),
 		cmocka_unit_test(one_pair_two_workers),
+		cmocka_unit_test(one_pair_two_workers_steered),
 		cmocka_unit_test(which_hashes_spread_by_address),
 		cmocka_unit_test(queue_for_each_worker),
 		cmocka_unit_test(fewer_queues_than_workers),
