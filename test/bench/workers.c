@@ -8,6 +8,8 @@
  *   steered  the first worker receives all and hands over what is not its own (lib/port/steer.h), as for a port that
  *            does not spread by address; one pool. It waits for pipes that are full, so nothing is dropped. A
  *            single one hands all to itself: what steering costs where no line goes from one CPU to another.
+ *   shared   each worker receives as in `apart`, and hands over what is not its own: a port with a queue for each of
+ *            them that does not spread by address
  *
  * Where somebody else uses the CPUs, the clock on the wall says little. So there is a second figure: what each worker
  * did for each second of CPU that it got, summed up. It is what they would do with a CPU each. In mode steered it
@@ -43,9 +45,9 @@ enum {
 	DATA_ROOM = RTE_PKTMBUF_HEADROOM + 192,
 };
 
-enum mode { APART, STEERED, MODES };
+enum mode { APART, STEERED, SHARED, MODES };
 
-static const char *const mode_name[MODES] = { "apart", "steered" };
+static const char *const mode_name[MODES] = { "apart", "steered", "shared" };
 static const uint16_t counts[] = { 1, 2, 4 };
 
 static struct {
@@ -63,8 +65,9 @@ struct __rte_cache_aligned lane {
 	struct rte_mempool *pool;
 	struct fm_bench_traffic traffic;
 	void *table;
-	struct fm_steer *steer;		/* of the first in mode steered */
-	struct fm_pipe *pipe;		/* of those to whom it hands over */
+	struct fm_steer *steer;		/* of those who hand over */
+	struct fm_pipe *pipe[WORKERS_MAX];	/* of those to whom they do */
+	uint16_t n_pipes;
 	uint64_t fragments;
 	double wall_s, cpu_s;
 };
@@ -116,17 +119,17 @@ static bool has_room(const struct fm_steer *s)
 	return true;
 }
 
-static void take(struct lane *l)
+static void take(struct lane *l, struct fm_pipe *pipe)
 {
 	struct rte_mbuf *in[BURST];
-	const uint32_t n = rte_ring_sc_dequeue_burst(l->pipe->ring, (void **)in, BURST, NULL);
+	const uint32_t n = rte_ring_sc_dequeue_burst(pipe->ring, (void **)in, BURST, NULL);
 
 	if (n == 0)
 		rte_pause();
 	for (uint32_t i = 0; i < n; i++)
 		rte_prefetch0(in[i]);
 	reassemble(l, in, n);
-	fm_pipe_count_taken(l->pipe, n, n);
+	fm_pipe_count_taken(pipe, n, n);
 }
 
 static void generate(struct lane *l)
@@ -144,10 +147,10 @@ static void turn(struct lane *l)
 {
 	if (l->steer != NULL && !has_room(l->steer))
 		rte_pause();
-	else if (l->steer != NULL || l->pipe == NULL)
+	else if (l->steer != NULL || l->n_pipes == 0)
 		generate(l);
-	if (l->pipe != NULL)
-		take(l);
+	for (uint16_t i = 0; i < l->n_pipes; i++)
+		take(l, l->pipe[i]);
 }
 
 static double seconds(clockid_t clock)
@@ -179,39 +182,47 @@ static int work(void *arg)
 	return 0;
 }
 
-static void connect_lanes(void)
+static void connect_lane(uint16_t from)
 {
 	struct fm_steer *s = must(rte_zmalloc("steer", sizeof(*s), RTE_CACHE_LINE_SIZE), "steering");
+	const size_t size = fm_pipe_memsize(sizeof(void *), PIPE_MBUFS);
 
 	s->key = (struct fm_siphash_key){ 8200, 791 };
 	s->n_workers = n_workers;
-	for (uint16_t w = n_workers > 1; w < n_workers; w++) {
-		const size_t size = fm_pipe_memsize(sizeof(void *), PIPE_MBUFS);
-
+	for (uint16_t w = 0; w < n_workers; w++) {
+		if (w == from && (n_workers > 1 || mode == SHARED))
+			continue;
 		s->box[w] = must(rte_zmalloc("box", sizeof(*s->box[w]), RTE_CACHE_LINE_SIZE), "a pipe");
-		fm_pipe_init(&s->box[w]->pipe, must(rte_zmalloc("pipe", size, RTE_CACHE_LINE_SIZE), "a pipe"), 0, w,
+		fm_pipe_init(&s->box[w]->pipe, must(rte_zmalloc("pipe", size, RTE_CACHE_LINE_SIZE), "a pipe"), from, w,
 			     PIPE_MBUFS);
-		lane[w].pipe = &s->box[w]->pipe;
+		lane[w].pipe[lane[w].n_pipes++] = &s->box[w]->pipe;
 	}
-	lane[0].steer = s;
+	lane[from].steer = s;
 }
 
-static void disconnect_lanes(void)
+static void disconnect_lane(uint16_t from)
 {
-	struct fm_steer *s = lane[0].steer;
+	struct fm_steer *s = lane[from].steer;
 	struct rte_mbuf *m;
 
-	for (uint16_t w = n_workers > 1; w < n_workers; w++) {
+	for (uint16_t w = 0; w < n_workers; w++) {
+		if (s->box[w] == NULL)
+			continue;
 		while (rte_ring_sc_dequeue(s->box[w]->pipe.ring, (void **)&m) == 0)
 			rte_pktmbuf_free(m);
 		rte_free(s->box[w]->pipe.ring);
 		rte_free(s->box[w]);
-		lane[w].pipe = NULL;
 	}
 	if (s->full_fragments != 0)
 		fprintf(stderr, "workers: %lu fragments were dropped\n", s->full_fragments);
 	rte_free(s);
-	lane[0].steer = NULL;
+	lane[from].steer = NULL;
+}
+
+/* Those who hand over. */
+static uint16_t n_steering(void)
+{
+	return mode == APART ? 0 : mode == STEERED ? 1 : n_workers;
 }
 
 static void set_up(void)
@@ -219,18 +230,22 @@ static void set_up(void)
 	atomic_store(&ready, 0);
 	atomic_store(&end_tsc, 0);
 	for (uint16_t w = 0; w < n_workers; w++) {
-		fm_bench_traffic_init(&lane[w].traffic, &options.cell);
+		struct fm_bench_cell cell = options.cell;
+
+		cell.network = w;
+		fm_bench_traffic_init(&lane[w].traffic, &cell);
 		lane[w].table = fm_bench_engine[FM_BENCH_FRAGMEND].create(&options.cell, SOCKET_ID_ANY);
 		lane[w].fragments = 0;
+		lane[w].n_pipes = 0;
 	}
-	if (mode == STEERED)
-		connect_lanes();
+	for (uint16_t w = 0; w < n_steering(); w++)
+		connect_lane(w);
 }
 
 static void tear_down(void)
 {
-	if (mode == STEERED)
-		disconnect_lanes();
+	for (uint16_t w = 0; w < n_steering(); w++)
+		disconnect_lane(w);
 	for (uint16_t w = 0; w < n_workers; w++) {
 		fm_bench_engine[FM_BENCH_FRAGMEND].destroy(lane[w].table);
 		fm_bench_traffic_fini(&lane[w].traffic);
