@@ -10,6 +10,7 @@
 #include "bytes.h"
 #include "frag.h"
 #include "key.h"
+#include "quick.h"
 
 enum {
 	/* The input's flags: the low bits are enum fm_parse_flag, the others change the frame. */
@@ -29,6 +30,29 @@ struct parsed {
 	struct fm_frag frag;
 };
 
+static int same_fragment(const struct fm_frag *a, const struct fm_frag *b)
+{
+	return fm_key_equal(&a->key, &b->key) && a->id == b->id && a->l2_len == b->l2_len && a->l3_len == b->l3_len &&
+	       a->payload_at == b->payload_at && a->offset == b->offset && a->length == b->length &&
+	       a->next_at == b->next_at && a->next_header == b->next_header && a->family == b->family &&
+	       a->ecn == b->ecn && a->more == b->more && a->atomic == b->atomic;
+}
+
+/* The quick way answers what the parser answers, or nothing. */
+static void check_quick(const uint8_t *exact, uint32_t len, uint32_t frame_len, uint16_t port, unsigned int flags,
+			const struct parsed *full)
+{
+	struct fm_frag quick;
+	const enum fm_verdict verdict = fm_frame_quick(exact, len, frame_len, port, flags, &quick);
+
+	if (verdict == FM_VERDICT_MORE)
+		return;
+	FM_FUZZ_CHECK(verdict == full->verdict, "quick (%u bytes): verdict %d, parser %d", len, verdict,
+		      full->verdict);
+	if (verdict == FM_VERDICT_FRAGMENT)
+		FM_FUZZ_CHECK(same_fragment(&quick, &full->frag), "quick (%u bytes): other fields", len);
+}
+
 static struct parsed parse(const uint8_t *frame, uint32_t len, uint32_t frame_len, uint16_t port, unsigned int flags)
 {
 	struct parsed parsed = {.why = FM_OUTCOME_MAX};
@@ -38,18 +62,11 @@ static struct parsed parse(const uint8_t *frame, uint32_t len, uint32_t frame_le
 	memcpy(exact, frame, len);
 	parsed.verdict =
 		fm_frame_parse(len > 0 ? exact : exact + 1, len, frame_len, port, flags, &parsed.frag, &parsed.why);
+	check_quick(len > 0 ? exact : exact + 1, len, frame_len, port, flags, &parsed);
 	free(exact);
 	FM_FUZZ_CHECK(parsed.verdict != FM_VERDICT_MORE || len < frame_len, "asked for more than the frame's %u bytes",
 		      frame_len);
 	return parsed;
-}
-
-static int same_fragment(const struct fm_frag *a, const struct fm_frag *b)
-{
-	return fm_key_equal(&a->key, &b->key) && a->id == b->id && a->l2_len == b->l2_len && a->l3_len == b->l3_len &&
-	       a->payload_at == b->payload_at && a->offset == b->offset && a->length == b->length &&
-	       a->next_at == b->next_at && a->next_header == b->next_header && a->family == b->family &&
-	       a->ecn == b->ecn && a->more == b->more && a->atomic == b->atomic;
 }
 
 static void check_same(const struct parsed *a, const struct parsed *b, const char *what, uint32_t len)

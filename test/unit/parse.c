@@ -9,8 +9,43 @@
 #include <cmocka.h>
 
 #include "parse.h"
+#include "quick.h"
 
 enum { FRAME_MAX = 66000, PORT = 3 };
+
+/* What the quick way answers is what the parser answers, to the last field. */
+static void assert_quick_same(const struct fm_frag *quick, const struct fm_frag *full)
+{
+	assert_memory_equal(&quick->key, &full->key, sizeof(full->key));
+	assert_int_equal(quick->id, full->id);
+	assert_int_equal(quick->l2_len, full->l2_len);
+	assert_int_equal(quick->l3_len, full->l3_len);
+	assert_int_equal(quick->payload_at, full->payload_at);
+	assert_int_equal(quick->offset, full->offset);
+	assert_int_equal(quick->length, full->length);
+	assert_int_equal(quick->family, full->family);
+	assert_int_equal(quick->ecn, full->ecn);
+	assert_int_equal(quick->more, full->more);
+	assert_int_equal(quick->atomic, full->atomic);
+	/* IPv4 fragments have none. */
+	if (full->family == 6) {
+		assert_int_equal(quick->next_at, full->next_at);
+		assert_int_equal(quick->next_header, full->next_header);
+	}
+}
+
+void assert_quick(const uint8_t *exact, uint32_t len, uint32_t frame_len, uint16_t port, unsigned int flags,
+		  const struct parsed *full)
+{
+	struct fm_frag quick;
+	const enum fm_verdict verdict = fm_frame_quick(exact, len, frame_len, port, flags, &quick);
+
+	if (verdict == FM_VERDICT_MORE)
+		return;
+	assert_int_equal(verdict, full->verdict);
+	if (verdict == FM_VERDICT_FRAGMENT)
+		assert_quick_same(&quick, &full->frag);
+}
 
 static struct parsed parse_prefix(const uint8_t *frame, uint32_t len, uint32_t frame_len, unsigned int flags)
 {
@@ -20,6 +55,7 @@ static struct parsed parse_prefix(const uint8_t *frame, uint32_t len, uint32_t f
 	assert_non_null(exact);
 	memcpy(exact, frame, len);
 	parsed.verdict = fm_frame_parse(exact, len, frame_len, PORT, flags, &parsed.frag, &parsed.why);
+	assert_quick(exact, len, frame_len, PORT, flags, &parsed);
 	free(exact);
 	return parsed;
 }

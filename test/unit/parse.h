@@ -20,6 +20,13 @@ struct parsed parse(const uint8_t *frame, uint32_t len, unsigned int flags);
 /* The same for a frame described by its fields. */
 struct parsed parse_frag(const struct fm_test_frag *frag);
 
+/*
+ * What fm_frame_quick() answers, unless it asks for the parser, is what the parser has answered to the same. parse()
+ * asserts that of all it parses.
+ */
+void assert_quick(const uint8_t *exact, uint32_t len, uint32_t frame_len, uint16_t port, unsigned int flags,
+		  const struct parsed *full);
+
 void assert_dropped(struct parsed parsed, enum fm_outcome why);
 
 #endif
