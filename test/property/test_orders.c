@@ -2,7 +2,7 @@
 /*
  * All orders of up to 6 fragments, the library against the model: as they are, with one missing, with an exact
  * duplicate of each, with one more fragment in each relation to each, and the last two with each piece missing; for
- * both families, 0 to 2 VLAN tags, each kind of mbuf, one burst or many.
+ * both families, 0 to 2 VLAN tags, each kind of mbuf, one burst, two cut at each place, or one for each frame.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -56,15 +56,22 @@ static const struct relation {
 
 enum { RELATIONS = sizeof(relations) / sizeof(relations[0]) };
 
+enum bursts {
+	BURST_EACH,	/* one for each frame */
+	BURST_ONE,	/* one for all of them */
+	BURST_TWO,	/* a part and the rest */
+};
+
 /* Ways to hand a frame over. */
 static const struct way {
 	enum fm_twin_kind kind;
 	uint32_t segment;
-	bool one_burst;
+	enum bursts bursts;
 } ways[] = {
-	{FM_TWIN_PLAIN, 0, false}, {FM_TWIN_PLAIN, 0, true}, {FM_TWIN_PLAIN, 10, false}, {FM_TWIN_PLAIN, 37, true},
-	{FM_TWIN_SHARED, 0, true}, {FM_TWIN_SHARED, 37, false}, {FM_TWIN_INDIRECT, 0, false},
-	{FM_TWIN_INDIRECT, 10, true}, {FM_TWIN_EXTERNAL, 0, true}, {FM_TWIN_EXTERNAL, 37, false},
+	{FM_TWIN_PLAIN, 0, BURST_EACH}, {FM_TWIN_PLAIN, 0, BURST_ONE}, {FM_TWIN_PLAIN, 0, BURST_TWO},
+	{FM_TWIN_PLAIN, 10, BURST_EACH}, {FM_TWIN_PLAIN, 37, BURST_ONE}, {FM_TWIN_SHARED, 0, BURST_ONE},
+	{FM_TWIN_SHARED, 37, BURST_EACH}, {FM_TWIN_INDIRECT, 0, BURST_EACH}, {FM_TWIN_INDIRECT, 10, BURST_ONE},
+	{FM_TWIN_EXTERNAL, 0, BURST_ONE}, {FM_TWIN_EXTERNAL, 37, BURST_TWO},
 };
 
 enum { WAYS = sizeof(ways) / sizeof(ways[0]) };
@@ -79,7 +86,9 @@ struct set {
 
 static uint64_t runs;
 
-static void run(struct fm_twin *twin, const struct set *set, const uint8_t order[], const struct way *way)
+/* `cut`: frames of the first burst of two; 0: all of them. */
+static void run(struct fm_twin *twin, const struct set *set, const uint8_t order[], const struct way *way,
+		uint16_t cut)
 {
 	struct fm_twin_frame ordered[FRAMES_MAX];
 	bool equal = true;
@@ -88,10 +97,9 @@ static void run(struct fm_twin *twin, const struct set *set, const uint8_t order
 		ordered[i] = set->frame[order[i]];
 	twin->kind = way->kind;
 	twin->segment = way->segment;
-	if (way->one_burst)
-		fm_twin_burst(twin, ordered, set->n, 0);
-	for (uint16_t i = 0; !way->one_burst && equal && i < set->n; i++) {
-		fm_twin_burst(twin, &ordered[i], 1, 0);
+	for (uint16_t i = 0, n; equal && i < set->n; i += n) {
+		n = way->bursts == BURST_EACH ? 1 : i == 0 && cut > 0 ? cut : set->n - i;
+		fm_twin_burst(twin, &ordered[i], n, 0);
 		/* What a longer order holds on its way, a shorter one holds in the end. */
 		equal = set->n > EVERY_STEP || fm_twin_equal(twin);
 	}
@@ -104,8 +112,8 @@ static void run(struct fm_twin *twin, const struct set *set, const uint8_t order
 	runs++;
 	if (equal)
 		return;
-	print_error("%s; mbufs of kind %d in segments of %u, %s; order", set->name, way->kind, way->segment,
-		    way->one_burst ? "one burst" : "bursts of one");
+	print_error("%s; mbufs of kind %d in segments of %u, %s (cut at %u); order", set->name, way->kind,
+		    way->segment, way->bursts == BURST_EACH ? "bursts of one" : "a burst", cut);
 	for (uint16_t i = 0; i < set->n; i++)
 		print_error(" %u", order[i]);
 	print_error(": %s\n", twin->err);
@@ -137,6 +145,16 @@ static bool next_order(uint8_t order[], unsigned int n)
 	return true;
 }
 
+static void each_cut(struct fm_twin *twin, const struct set *set, const uint8_t order[], const struct way *way)
+{
+	if (way->bursts != BURST_TWO) {
+		run(twin, set, order, way, 0);
+		return;
+	}
+	for (uint16_t cut = 1; cut < set->n; cut++)
+		run(twin, set, order, way, cut);
+}
+
 /* All orders; up to 4 frames in all ways, more than that in one way after the other. */
 static void all_orders(struct fm_twin *twin, const struct set *set)
 {
@@ -147,11 +165,13 @@ static void all_orders(struct fm_twin *twin, const struct set *set)
 		order[i] = i;
 	do {
 		if (set->n > EVERY_STEP) {
-			run(twin, set, order, &ways[turn++ % WAYS]);
+			const struct way *way = &ways[turn++ % WAYS];
+
+			run(twin, set, order, way, way->bursts == BURST_TWO ? 1 + turn / WAYS % (set->n - 1U) : 0);
 			continue;
 		}
 		for (unsigned int i = 0; i < WAYS; i++)
-			run(twin, set, order, &ways[i]);
+			each_cut(twin, set, order, &ways[i]);
 	} while (next_order(order, set->n));
 }
 
