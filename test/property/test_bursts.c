@@ -175,10 +175,11 @@ static void change_mbufs(struct stream *s)
 /* Counting what sources hold enrolls young ones: any number of them, at any time. */
 static void look_at_sources(struct stream *s)
 {
+	const uint32_t first = random_below(&s->random, 3), count = 1 + random_below(&s->random, 40);
 	struct fm_source_view views[4];
 	uint32_t n = 0;
 
-	fm_reass_sources(s->twin.reass, random_below(&s->random, 3), 1 + random_below(&s->random, 40), views, 4, &n);
+	fm_reass_sources(s->twin.reass, first, count, views, 4, &n);
 }
 
 static void change(struct stream *s)
