@@ -9,6 +9,11 @@
 
 #include "siphash.h"
 
+/* The file itself, so that what another CPU would choose is tested, too. */
+#define fm_siphash_lanes_find lanes_of_this_cpu
+#include "siphash_lanes.c"
+#undef fm_siphash_lanes_find
+
 enum { WORDS_MAX = 31 };
 
 /*
@@ -131,12 +136,60 @@ static void not_linear(void **state)
 	}
 }
 
+static uint64_t next_word(uint64_t *state)
+{
+	*state ^= *state << 13;
+	*state ^= *state >> 7;
+	*state ^= *state << 17;
+	return *state;
+}
+
+static void assert_lanes(fm_siphash_lanes *lanes)
+{
+	uint64_t state = 20221109;
+
+	for (unsigned int i = 0; i < 10000; i++) {
+		const struct fm_siphash_key key = {.k0 = next_word(&state), .k1 = next_word(&state)};
+		const unsigned int words = i % 2 == 0 ? 2 : 6;
+		const uint64_t *word[FM_LANES];
+		uint64_t bytes[FM_LANES][6], hash[FM_LANES];
+
+		for (unsigned int lane = 0; lane < FM_LANES; lane++) {
+			word[lane] = bytes[lane];
+			/* Also keys that are alike but for one word, and words of all zeros and ones. */
+			for (unsigned int at = 0; at < 6; at++)
+				bytes[lane][at] = i % 7 == 0 ? (at == lane ? UINT64_MAX : 0) : next_word(&state);
+		}
+		lanes(&key, word, words, hash);
+		for (unsigned int lane = 0; lane < FM_LANES; lane++)
+			assert_int_equal(hash[lane], fm_siphash13(&key, word[lane], words));
+	}
+}
+
+/* Whatever this CPU can do, not only what is best on it. */
+static void side_by_side_as_one_by_one(void **state)
+{
+	fm_siphash_lanes *best = lanes_of_this_cpu();
+
+	(void)state;
+	if (best == NULL)
+		skip();
+	assert_lanes(best);
+#ifdef __x86_64__
+	if (__builtin_cpu_supports("avx2"))
+		assert_lanes(lanes_avx2);
+	if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl"))
+		assert_lanes(lanes_avx512);
+#endif
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(published_vectors),
 		cmocka_unit_test(every_length_as_the_reference),
 		cmocka_unit_test(not_linear),
+		cmocka_unit_test(side_by_side_as_one_by_one),
 	};
 
 	return cmocka_run_group_tests_name("siphash", tests, NULL, NULL);
