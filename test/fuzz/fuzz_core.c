@@ -12,7 +12,7 @@
 #include "fm_mbuf.h"
 #include "fm_model.h"
 #include "fm_packet.h"
-#include "fm_reass.h"
+#include "internal.h"
 
 /* The input's first byte. */
 enum {
@@ -25,7 +25,7 @@ enum {
 
 enum {
 	OPERATIONS_MAX = 300,
-	PENDING_MAX = 32,
+	PENDING_MAX = FM_BURST_MAX,
 	COMPARE_MBUFS = 2048, /* given in all, so that the budget presses nothing */
 	VIEWS_MAX = 8,
 	PORTS = 2,
@@ -241,6 +241,41 @@ static void add_frame(struct run *run, const struct fm_fuzz_frame *frame)
 		burst(run);
 }
 
+/* A piece that needs no input: of so many datagrams, or all of one. */
+static void add_piece(struct run *run, uint8_t plan, uint8_t number, uint8_t tweak)
+{
+	const uint8_t bytes[] = {plan, number, tweak};
+	struct fm_fuzz_input in = {bytes, sizeof(bytes)};
+	static struct fm_fuzz_frame frame;
+
+	fm_fuzz_piece(&in, run->generation, &frame);
+	add_frame(run, &frame);
+}
+
+/* A whole datagram goes into the burst, one piece after the other or the other way. */
+static void add_whole(struct run *run, bool backwards)
+{
+	const uint8_t plan = fm_fuzz_u8(&run->in), tweak = fm_fuzz_u8(&run->in) & 0x1f, pieces = 2 + (plan >> 4);
+
+	for (uint8_t i = 0; i < pieces; i++)
+		add_piece(run, plan, backwards ? pieces - 1 - i : i, tweak);
+}
+
+/* One piece of each of up to 255 datagrams: more than are looked for near by. */
+static void add_crowd(struct run *run)
+{
+	const uint8_t n = fm_fuzz_u8(&run->in), number = fm_fuzz_u8(&run->in);
+
+	for (uint8_t i = 0; i < n; i++)
+		add_piece(run, i, number, 0);
+}
+
+/* From now on memory is scarce once so much is held: there is as much of it as before. */
+static void set_ease(struct run *run)
+{
+	run->table.reass->ease_mbufs = run->table.params.settings.budget_mbufs * fm_fuzz_u8(&run->in) / 256;
+}
+
 static void set(struct run *run)
 {
 	struct fm_reass_settings settings;
@@ -310,7 +345,10 @@ static void operate(struct run *run)
 		burst(run);
 		break;
 	case 12:
-		run->now += fm_fuzz_u8(&run->in);
+		if (operation & 0x80)
+			set_ease(run);
+		else
+			run->now += fm_fuzz_u8(&run->in);
 		break;
 	case 13:
 		expire(run, operation & 16 ? UINT32_MAX : 2);
@@ -322,12 +360,20 @@ static void operate(struct run *run)
 			set(run);
 		break;
 	case 15:
+		if (operation & 0x80) {
+			add_crowd(run);
+			break;
+		}
 		run->generation++;
 		if (!(run->flags & COMPARE))
 			fm_test_pool_limit(run->table.headers, operation & 16 ? 0 : FM_FUZZ_HEADER_MBUFS);
 		fm_reass_views(run->table.reass, run->now, views, VIEWS_MAX);
 		break;
 	default:
+		if (operation & 0x80) {
+			add_whole(run, operation & 0x40);
+			break;
+		}
 		fm_fuzz_piece(&run->in, run->generation, &frame);
 		add_frame(run, &frame);
 	}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The table under pressure: a budget of 1 to 64 mbufs, sources of many kinds, and everything that changes what the
+ * The table under pressure: a budget of 1 to 64 mbufs, or of hundreds, sources of many kinds, and everything that
+ * changes what the
  * policy believes: time that jumps, expiry in small steps, new budgets, timeouts and source prefixes, floods, flushes.
  *
  * Input: six bytes of parameters, then operations of a byte each with their arguments; operate() shows them. After
@@ -11,14 +12,18 @@
 
 #include "fm_mbuf.h"
 #include "fm_packet.h"
+#include "internal.h"
 
 enum {
 	OPERATIONS_MAX = 400,
-	PENDING_MAX = 32,
+	PENDING_MAX = FM_BURST_MAX,
 	BUDGET_MAX = 64,
+	WIDE = 224, /* a parameter from here on: hundreds */
 	FLOOD_MAX = 16,
+	CROWD_MAX = 64,
 	PIECE_BYTES = 24,
 	STRANGERS = 0x0b000000,
+	CROWD = 0x0c000000,
 	JUMP_SHIFT = 6,
 	VIEWS_MAX = 8,
 };
@@ -28,6 +33,7 @@ struct run {
 	struct fm_fuzz_table table;
 	uint64_t now;
 	uint32_t strangers;
+	uint32_t crowd; /* datagrams in two pieces begun so far */
 	struct rte_mbuf *pending[PENDING_MAX];
 	uint16_t n_pending;
 };
@@ -90,12 +96,17 @@ static void add(struct run *run, const struct fm_test_frag *frag)
 		burst(run);
 }
 
-/* A piece of one of 16 datagrams of one of 8 sources of each family; all about a datagram follows from those. */
-static void piece(struct run *run)
+static uint32_t pieces_of(uint8_t who)
 {
 	static const uint32_t counts[] = {2, 3, 5, 8, 13, 21, 34, 2};
-	const uint8_t who = fm_fuzz_u8(&run->in), what = fm_fuzz_u8(&run->in);
-	const uint32_t pieces = counts[(who >> 1 & 7) ^ (who >> 5)], number = what % pieces;
+
+	return counts[(who >> 1 & 7) ^ (who >> 5)];
+}
+
+/* A piece of one of 16 datagrams of one of 8 sources of each family; all about a datagram follows from those. */
+static void piece(struct run *run, uint8_t who, uint8_t what)
+{
+	const uint32_t pieces = pieces_of(who), number = what % pieces;
 	struct fm_test_frag frag = {
 		.family = who & 1 ? 6 : 4,
 		.id = who >> 4,
@@ -112,6 +123,52 @@ static void piece(struct run *run)
 	if (what >= 250)
 		frag.offset += 8;
 	add(run, &frag);
+}
+
+static void any_piece(struct run *run)
+{
+	const uint8_t who = fm_fuzz_u8(&run->in), what = fm_fuzz_u8(&run->in);
+
+	piece(run, who, what);
+}
+
+/* A whole one goes into the burst, one piece after the other or the other way. */
+static void whole(struct run *run, bool backwards)
+{
+	const uint8_t who = fm_fuzz_u8(&run->in);
+
+	for (uint32_t n = pieces_of(who), i = 0; i < n; i++)
+		piece(run, who, (uint8_t)(backwards ? n - 1 - i : i));
+}
+
+/* The first pieces of many datagrams, or the last pieces of those begun last: each of one of sixteen sources. */
+static void crowd(struct run *run)
+{
+	const uint8_t how_many = fm_fuzz_u8(&run->in);
+	const bool last = how_many & 64;
+	const uint32_t n = RTE_MIN(1U + how_many % CROWD_MAX, last ? run->crowd : UINT32_MAX);
+
+	for (uint32_t i = 0; i < n; i++) {
+		const uint32_t id = last ? run->crowd - n + i : run->crowd + i;
+		const struct fm_test_frag frag = {
+			.family = id & 1 ? 6 : 4,
+			.id = id & 0xffff,
+			.source = CROWD + id % 16,
+			.protocol = 253,
+			.offset = last ? PIECE_BYTES : 0,
+			.length = PIECE_BYTES,
+			.more = !last,
+		};
+
+		add(run, &frag);
+	}
+	run->crowd += last ? 0 : n;
+}
+
+/* From now on memory is scarce once so much is held: there is as much of it as before. */
+static void set_ease(struct run *run)
+{
+	run->table.reass->ease_mbufs = run->table.params.settings.budget_mbufs * fm_fuzz_u8(&run->in) / 256;
 }
 
 static void flood(struct run *run)
@@ -136,7 +193,9 @@ static void flood(struct run *run)
 
 static void read_settings(struct run *run, struct fm_reass_settings *settings)
 {
-	settings->budget_mbufs = 1 + fm_fuzz_u8(&run->in) % run->table.params.max_mbufs;
+	const uint32_t max_mbufs = run->table.params.max_mbufs, budget = fm_fuzz_u8(&run->in);
+
+	settings->budget_mbufs = max_mbufs > 256 ? (1 + budget) * max_mbufs / 256 : 1 + budget % max_mbufs;
 	settings->timeout_tsc[FM_IPV4] = 1U + fm_fuzz_u8(&run->in) * 16U;
 	settings->timeout_tsc[FM_IPV6] = 1U + fm_fuzz_u8(&run->in) * 16U;
 	settings->max_fragments = FM_FRAGMENTS_MIN + fm_fuzz_u8(&run->in) % 64;
@@ -204,19 +263,26 @@ static void operate(struct run *run)
 
 	switch (operation % 16) {
 	default: /* one by one */
+		if (operation & 0x80) {
+			whole(run, operation & 0x40);
+			break;
+		}
 		burst(run);
-		piece(run);
+		any_piece(run);
 		burst(run);
 		break;
 	case 6:
 	case 7:
-		piece(run);
+		any_piece(run);
 		break;
 	case 8:
 		burst(run);
 		break;
 	case 9:
-		run->now += fm_fuzz_u8(&run->in);
+		if (operation & 0x80)
+			set_ease(run);
+		else
+			run->now += fm_fuzz_u8(&run->in);
 		break;
 	case 10:
 		run->now += (uint64_t)fm_fuzz_u16(&run->in) << JUMP_SHIFT;
@@ -225,7 +291,10 @@ static void operate(struct run *run)
 		expire(run, operation & 16 ? UINT32_MAX : operation >> 5);
 		break;
 	case 12:
-		flood(run);
+		if (operation & 0x80)
+			crowd(run);
+		else
+			flood(run);
 		break;
 	case 13:
 		set_some(run, operation & 16);
@@ -239,14 +308,19 @@ static void operate(struct run *run)
 	}
 }
 
+static uint32_t read_size(struct run *run)
+{
+	const uint8_t size = fm_fuzz_u8(&run->in);
+
+	return size < WIDE ? 1U + size % BUDGET_MAX : 128 + (size - WIDE) * 16U;
+}
+
 static void start(struct run *run)
 {
-	struct fm_reass_params params = {
-		.max_mbufs = 1 + fm_fuzz_u8(&run->in) % BUDGET_MAX,
-		.max_datagrams = 1 + fm_fuzz_u8(&run->in) % BUDGET_MAX,
-		.secret = "an open secret.",
-	};
+	struct fm_reass_params params = {.secret = "an open secret."};
 
+	params.max_mbufs = read_size(run);
+	params.max_datagrams = read_size(run);
 	run->table.params = params;
 	read_settings(run, &params.settings);
 	fm_fuzz_table_init(&run->table, &params, true);

@@ -175,6 +175,11 @@ def core_seeds():
             bytes([8, 4 | (family == 6), more, 1, 1, 17]) + struct.pack('>HH', offset, length) + b'\0'
             for offset, length, more in ((0, 20000, 1), (20000, 20000, 1), (40000, 20000, 1), (60000, 5400, 0))
             ) + burst() + done()
+        yield 'at-once-%d' % family, parameters(COMPARE) + b''.join(
+            bytes([how, plan(family, n, 1), 0]) + bytes(n) for n in (2, 3, 8, 17)
+            for how in (0x80, 0xc0)) + burst() + done()
+        yield 'crowd-%d' % family, parameters(COMPARE) + b''.join(
+            bytes([0x8f, 250, n]) + bytes(250) + burst() + bytes(60) + bytes([0x8c, 64 * n]) for n in range(4)) + done()
     yield from pressure_seeds(rng)
     yield from transport_seeds()
     yield 'raw', parameters(COMPARE) + raw(frame(ipv4(bytes(8)))) + raw(frame(ipv4(bytes(3), 0x0001))) + raw(
@@ -239,6 +244,7 @@ def pressure_seeds(rng):
 
 ONE, MANY, BURST, TICK, JUMP, EXPIRE_FEW, EXPIRE_ALL, FLOOD, SET, SET_PREFIXES, BACK, FLUSH_ALL = (
     0, 6, 8, 9, 10, 11 + 64, 11 + 16, 12, 13, 13 + 16, 14 + 48, 15)
+EASE, CROWD = 9 + 128, 12 + 128
 PIECES = 2, 3, 5, 8, 13, 21, 34, 2
 
 
@@ -296,6 +302,10 @@ def squeeze_seeds():
         yield 'burst-%d' % family, table(12) + whole(who(family, 3, 1), operation=MANY) + flood_of(9) + bytes(
             [BURST]) + whole(who(family, 4, 2), operation=MANY) + bytes([BURST, FLUSH_ALL])
         yield 'faulty-%d' % family, table(30) + give(a, 0) + give(a, 250) + give(a, 1) + give(b, 0) + give(b, 0)
+        yield 'at-once-%d' % family, table(5) + give(a, 0) + b''.join(
+            bytes([how, sender]) + bytes(pieces_of(sender)) for sender in (a, b, c, b, a)
+            for how in (0x80, 0xc0)) + bytes(
+                [BURST])
     for budget in (2, 4, 7, 12, 20, 33, 64):
         out = table(budget, max_datagrams=rng.choice((3, 63)))
         for _ in range(120):
@@ -304,6 +314,13 @@ def squeeze_seeds():
             if rng.randrange(4) == 0:
                 out += disturbance(rng, budget)
         yield 'storm-%d' % budget, out
+    for size in (224, 232, 250):
+        out = bytes([size, 255]) + limits(256)
+        for n in range(24):
+            some = bytes([CROWD, rng.randrange(48, 64)]) if n % 3 else bytes([BURST, CROWD, 64 + 63])
+            out += some + bytes(64)
+            out += rng.choice((b'', b'', bytes([EASE, rng.randrange(256)]), bytes([TICK, 9]), flood_of(15)))
+        yield 'crowd-%d' % size, out + bytes([BURST, EXPIRE_ALL])
 
 
 def main():

@@ -85,7 +85,7 @@ static void add_atomic(struct stream *s, unsigned int key)
 	add(s, &frag);
 }
 
-/* All that is left of a datagram, in the order it was cut in, backwards, or in any; then perhaps the next of its key. */
+/* All that is left of a datagram, in the order of its cuts, backwards, or in any; then perhaps the next of its key. */
 static void add_whole(struct stream *s, unsigned int key)
 {
 	struct plan *plan = &s->plan[key];

@@ -187,7 +187,8 @@ static void operate(struct stream *s)
 		for (uint32_t i = random_below(&s->random, 40); i > 0; i--)
 			burst(s, 1);
 	else if (what < 75)
-		burst(s, (uint16_t)(1 + random_below(&s->random, random_below(&s->random, 4) == 0 ? FM_BURST_MAX : 64)));
+		burst(s, (uint16_t)(1 + random_below(&s->random, random_below(&s->random, 4) == 0 ? FM_BURST_MAX :
+												    64)));
 	else if (what < 80)
 		s->bed.now += random_below(&s->random, 1200);
 	else if (what < 83)
