@@ -42,7 +42,8 @@ static void remembered_until_its_time_and_a_unit(void **state)
 		assert_true(unit(&bed) == 1 || timeout / unit(&bed) >= 1ULL << (TIMEOUT_BITS - 1));
 		for (uint32_t i = 0; i < 9; i++) {
 			/* A clock that starts at once, and ones about to wrap. */
-			const uint64_t wrap = i % 3 == 0 ? 0 : i % 3 == 1 ? unit(&bed) << UNIT_BITS : 3 * (unit(&bed) << UNIT_BITS);
+			const uint64_t turn = unit(&bed) << UNIT_BITS;
+			const uint64_t wrap = i % 3 == 0 ? 0 : i % 3 == 1 ? turn : 3 * turn;
 			const uint64_t start = wrap - timeout / (1 + i), until = start + timeout;
 			const uint64_t hash = 0x1234567890abcdefULL * (i + 1) & ~1ULL;
 

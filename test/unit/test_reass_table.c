@@ -199,7 +199,8 @@ static void every_size_works_when_full(void **state)
 		/* The last ones, with a step that takes them all. */
 		for (uint32_t k = 0; k < size; k++) {
 			const uint32_t id = (uint32_t)((uint64_t)k * 1009 % size);
-			struct fm_test_frag frag = id % 2 == 0 ? bed_ipv4(id, 64, 8, false) : bed_ipv6(id, 64, 8, false);
+			struct fm_test_frag frag =
+				id % 2 == 0 ? bed_ipv4(id, 64, 8, false) : bed_ipv6(id, 64, 8, false);
 
 			frag.source = id;
 			m[n++] = bed_mbuf(&bed, &frag);

@@ -342,6 +342,42 @@ static void options_with_the_copy_bit_go_into_every_piece(void **state)
 	bed_fini(&bed);
 }
 
+#define FRAG(frag) (&(struct fm_test_frag[]){ frag }[0])
+
+/*
+ * What is asked for ahead of time is found by a guess that others of the burst can make wrong: here an overlap frees
+ * the entry of one datagram, the extents of another one take its place, and a last fragment of the first follows. A
+ * guess that is not looked up again takes an extent for a pointer.
+ */
+static void guess_whose_place_was_taken(void **state)
+{
+	enum { CROWD = 200, FIRST = 1001, SECOND, OTHERS = 2000, PIECES = 8, ROOM = 1000 };
+	struct fm_reass_params params = bed_params();
+	struct rte_mbuf *m[64];
+	struct bed bed;
+	uint16_t n = 0;
+
+	(void)state;
+	params.settings.budget_mbufs = params.max_mbufs = params.max_datagrams = ROOM;
+	bed_init_params(&bed, &params);
+	/* As many as it takes for anything to be asked for. */
+	for (uint32_t i = 0; i < CROWD; i++)
+		bed_send(&bed, FRAG(bed_ipv4(i, 0, 64, true)));
+	bed_send(&bed, FRAG(bed_ipv4(FIRST, 0, 64, true)));
+	bed_send(&bed, FRAG(bed_ipv4(SECOND, 0, 64, true)));
+	m[n++] = bed_mbuf(&bed, FRAG(bed_ipv4(FIRST, 0, 128, true)));
+	for (uint32_t i = 1; i < PIECES; i++)
+		m[n++] = bed_mbuf(&bed, FRAG(bed_ipv4(SECOND, i * 64, 64, true)));
+	for (uint32_t i = 0; i < 16; i++)
+		m[n++] = bed_mbuf(&bed, FRAG(bed_ipv4(OTHERS + i, 0, 64, true)));
+	m[n++] = bed_mbuf(&bed, FRAG(bed_ipv4(FIRST, 64, 64, false)));
+	bed_send_mbufs(&bed, m, n, BED_PORT);
+	assert_int_equal(bed_count(&bed, FM_OVERLAP), 2);
+	assert_int_equal(bed_count(&bed, FM_CONDEMNED), 1);
+	assert_int_equal(bed_held(&bed), CROWD + PIECES + 16);
+	bed_fini(&bed);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -359,6 +395,7 @@ int main(void)
 		cmocka_unit_test(end_at_65535_and_65536),
 		cmocka_unit_test(refragmented_payload_not_divisible_by_8),
 		cmocka_unit_test(options_with_the_copy_bit_go_into_every_piece),
+		cmocka_unit_test(guess_whose_place_was_taken),
 	};
 
 	return cmocka_run_group_tests_name("regressions: wire", tests, NULL, NULL);
