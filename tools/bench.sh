@@ -12,7 +12,7 @@
 #	tools/bench.sh --fill PAGE	put the last result's tables between the marks of a page, and nothing else
 #	tools/bench.sh --meson "-Dbuildtype=release -Db_ndebug=true"	other options to build with
 #
-# It builds as everybody does who says "meson setup" and no more: -O2 -g, assertions on. What is compared is explained
+# It builds as everybody does who says "meson setup" and no more: -O3 -g, assertions on. What is compared is explained
 # in tools/bench-compare.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -179,10 +179,10 @@ if wanted workers; then
 	fi
 fi
 if wanted pass; then
-	if [ -x tools/pass-through ]; then
-		run pass tools/pass-through --tsv --build "$build"
+	if [ -x tools/bench-pass.py ]; then
+		run pass tools/bench-pass.py --tsv --build "$build"
 	else
-		say "pass: left out, there is no tools/pass-through"
+		say "pass: left out, there is no tools/bench-pass.py"
 	fi
 fi
 say "done: $output"
