@@ -235,6 +235,8 @@ void fm_reass_burst(struct fm_reass *r, struct rte_mbuf *const *in, uint16_t n, 
 	parse_burst(r, in, n, port, result, &work);
 	if (work.n > 0 && (int64_t)(now_tsc - r->cool_at_tsc) >= 0)
 		fm_admit_cool(r, work.n, now_tsc);
+	/* Who begins is asked anew; but those that grow make memory scarce, too. */
+	r->at_ease = fm_at_ease(r);
 	hash_burst(r, &work);
 	far = r->stats.datagrams > NEAR_DATAGRAMS;
 	if (far)

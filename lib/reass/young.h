@@ -5,7 +5,7 @@
  * While less than half of the budget is held or expected, every datagram is welcome, and most of them complete soon. So
  * a new one is put into the index and the age list and nowhere else; its source is asked for when it has completed.
  * Only when memory becomes scarce are the young enrolled, the oldest first: into the plan, the activity lists and their
- * sources' records (doc/design/0013-young.md).
+ * sources' records (doc/design/0016-young.md).
  */
 #ifndef FM_YOUNG_H
 #define FM_YOUNG_H
