@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * SipHash of several keys side by side, one in each lane of a vector register: a burst's keys are hashed in little more
- * time than one of them. The results are those of fm_siphash13().
+ * SipHash of many keys side by side, one in each lane of a vector register: a burst's keys are hashed in little more
+ * time than some of them. The results are those of fm_siphash13().
  */
 #ifndef FM_SIPHASH_LANES_H
 #define FM_SIPHASH_LANES_H
@@ -10,18 +10,26 @@
 
 #include "siphash.h"
 
-enum { FM_LANES = 4 };
+enum {
+	FM_LANES = 8,		/* keys are hashed in steps of so many */
+	FM_LANE_KEYS = 256,	/* at most, a multiple of FM_LANES */
+};
+
+/* Keys of some words each, word by word: row w, column k is word w of key k. */
+typedef uint64_t fm_lane_words[FM_LANE_KEYS];
 
 /*
- * Hash the first `words` words of each of FM_LANES keys, 2 or 6.
+ * Hash keys 0 to n - 1 and, where n is no multiple of FM_LANES, the columns behind them as well, whatever is there.
  *
- * @param word  where each key lies
- * @param hash  set to the hash of each
+ * @param row    `words` rows
+ * @param words  of each key, 2 or 6
+ * @param n      1..FM_LANE_KEYS
+ * @param hash   of each column; n of them, rounded up to a multiple of FM_LANES
  */
-typedef void fm_siphash_lanes(const struct fm_siphash_key *key, const uint64_t *const word[FM_LANES],
-			      unsigned int words, uint64_t hash[FM_LANES]);
+typedef void fm_siphash_lanes(const struct fm_siphash_key *key, const fm_lane_words *row, unsigned int words,
+			      uint32_t n, uint64_t *hash);
 
-/* The way for this CPU; NULL: hash them one by one, which is as fast. */
+/* The way for this CPU; there is always one. */
 fm_siphash_lanes *fm_siphash_lanes_find(void);
 
 #endif

@@ -40,16 +40,17 @@ struct fm_key {
 struct fm_frag {
 	struct fm_key key;
 	uint32_t id;		/* identification, host order */
+	uint16_t offset;	/* of the payload in the datagram: the fragment offset field times 8 */
+	uint16_t length;	/* of the payload; Ethernet padding is not in it */
+	bool more;		/* MF / M */
+	uint8_t ecn;		/* two bits, RFC 3168 */
+	/* What is the same in nearly all frames lies together, so that it is written at once. */
+	uint8_t next_header;	/* IPv6: from the fragment header */
+	uint8_t family;		/* 4 or 6 */
 	uint16_t l2_len;	/* Ethernet header and VLAN tags */
 	uint16_t l3_len;	/* IPv4: header with options; IPv6: headers before the fragment header */
 	uint16_t payload_at;	/* first byte of payload, from the start of the frame */
-	uint16_t offset;	/* of the payload in the datagram: the fragment offset field times 8 */
-	uint16_t length;	/* of the payload; Ethernet padding is not in it */
 	uint16_t next_at;	/* IPv6: next-header field that names the fragment header, from the IPv6 header */
-	uint8_t next_header;	/* IPv6: from the fragment header */
-	uint8_t family;		/* 4 or 6 */
-	uint8_t ecn;		/* two bits, RFC 3168 */
-	bool more;		/* MF / M */
 	bool atomic;		/* RFC 6946: offset 0 and no more fragments (IPv6 only) */
 };
 

@@ -54,13 +54,23 @@ static inline uint16_t fm_key_vlan(const struct fm_key *key, unsigned int tag)
 	return (uint16_t)(key->word[0] >> (tag == 0 ? FM_KEY_OUTER_SHIFT : FM_KEY_INNER_SHIFT)) & 0xfff;
 }
 
+/* Two words: all that IPv4 has. */
+static inline bool fm_key_starts_equal(const struct fm_key *a, const struct fm_key *b)
+{
+	return ((a->word[0] ^ b->word[0]) | (a->word[1] ^ b->word[1])) == 0;
+}
+
+/* The others. */
+static inline bool fm_key_goes_on_equal(const struct fm_key *a, const struct fm_key *b)
+{
+	return ((a->word[2] ^ b->word[2]) | (a->word[3] ^ b->word[3]) | (a->word[4] ^ b->word[4]) |
+		(a->word[5] ^ b->word[5])) == 0;
+}
+
 /* Whole keys are compared: equal hashes never merge two datagrams. The family is compared apart. */
 static inline bool fm_key_equal(const struct fm_key *a, const struct fm_key *b)
 {
-	const uint64_t differ = (a->word[0] ^ b->word[0]) | (a->word[1] ^ b->word[1]);
-
-	return differ == 0 && ((a->word[2] ^ b->word[2]) | (a->word[3] ^ b->word[3]) | (a->word[4] ^ b->word[4]) |
-			       (a->word[5] ^ b->word[5])) == 0;
+	return fm_key_starts_equal(a, b) && fm_key_goes_on_equal(a, b);
 }
 
 #endif

@@ -31,37 +31,40 @@ static inline uint16_t fm_quick_raw16(const uint8_t *p)
 	return v;
 }
 
+/* Total length, identification, offset field, TTL and protocol are one word, from byte 2 on. */
 static inline enum fm_verdict fm_quick_ipv4(const uint8_t *ip, uint32_t frame_len, uint64_t port_word,
 					    unsigned int flags, struct fm_frag *frag)
 {
-	const uint32_t total = fm_get16(ip + 2), field = fm_get16(ip + 6);
+	const uint64_t word = fm_get64(ip + 2);
+	const uint32_t total = (uint32_t)(word >> 48), field = (uint32_t)(word >> 16) & 0xffff;
 	const uint32_t length = total - FM_IPV4_MIN_LEN, offset = (field & 0x1fff) * 8;
-	const bool more = field & 0x2000;
+	const uint32_t more = field >> 13 & 1;
 
-	if (ip[0] != 0x45 || total < FM_IPV4_MIN_LEN || total > frame_len - FM_ETHER_LEN)
+	/* With something in it, which a fragment must have. */
+	if (ip[0] != 0x45 || total <= FM_IPV4_MIN_LEN || total > frame_len - FM_ETHER_LEN)
 		return FM_VERDICT_MORE;
 	if ((field & 0x3fff) == 0)
 		return FM_VERDICT_PASS;
-	if (length == 0 || (more && length % 8 != 0) || total + offset > FM_DATAGRAM_MAX)
+	if ((length & more * 7) != 0 || total + offset > FM_DATAGRAM_MAX)
 		return FM_VERDICT_MORE;
 	if ((flags & (FM_PARSE_CHECKSUM_GOOD | FM_PARSE_CHECKSUM_BAD)) != FM_PARSE_CHECKSUM_GOOD &&
 	    (flags & FM_PARSE_CHECKSUM_BAD || fm_ipv4_checksum(ip, FM_IPV4_MIN_LEN) != 0))
 		return FM_VERDICT_MORE;
-	frag->id = fm_get16(ip + 4);
-	frag->key.word[0] = port_word | (uint64_t)ip[9] << FM_KEY_PROTOCOL_SHIFT | frag->id;
+	frag->key.word[0] = port_word | (word & 0xff) << FM_KEY_PROTOCOL_SHIFT | (word >> 32 & 0xffff);
 	frag->key.word[1] = fm_raw64(ip + 12);
 	for (unsigned int i = FM_KEY_IPV4_WORDS; i < FM_KEY_IPV6_WORDS; i++)
 		frag->key.word[i] = 0;
+	frag->id = (uint32_t)(word >> 32) & 0xffff;
+	frag->offset = (uint16_t)offset;
+	frag->length = (uint16_t)length;
+	frag->ecn = ip[1] & 3;
+	frag->more = more;
 	frag->l2_len = FM_ETHER_LEN;
 	frag->l3_len = FM_IPV4_MIN_LEN;
 	frag->payload_at = FM_QUICK_IPV4_LEN;
-	frag->offset = (uint16_t)offset;
-	frag->length = (uint16_t)length;
 	frag->next_at = 0;
 	frag->next_header = 0;
 	frag->family = 4;
-	frag->ecn = ip[1] & 3;
-	frag->more = more;
 	frag->atomic = false;
 	return FM_VERDICT_FRAGMENT;
 }

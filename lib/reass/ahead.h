@@ -134,7 +134,7 @@ static inline void fm_ahead_start(struct fm_reass *r, struct fm_item *item, uint
 		fm_ahead_frames(r, &item[i]);
 }
 
-/* Before item number `at` of `n` is worked off. */
+/* When item number `at` of `n` has been worked off. */
 static inline void fm_ahead_of(struct fm_reass *r, struct fm_item *item, uint32_t at, uint32_t n)
 {
 	if (at + FM_AHEAD_PARTS < n)

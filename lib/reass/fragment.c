@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What becomes of a fragment: it is held, completes its datagram, or is dropped for a reason. */
+#include "ahead.h"
 #include "fragment.h"
 #include "internal.h"
 #include "promise.h"
@@ -20,6 +21,12 @@ struct rte_mbuf *fm_own_clone(struct fm_reass *r, struct rte_mbuf *m)
 	return own;
 }
 
+/* One segment, and ours alone. */
+static inline bool is_plain(const struct rte_mbuf *m)
+{
+	return rte_mbuf_refcnt_read(m) == 1 && m->nb_segs == 1;
+}
+
 static bool is_duplicate(const struct fm_extent *e, const struct rte_mbuf *m, const struct fm_frag *frag)
 {
 	return e != NULL && fm_extent_offset(e) == frag->offset && e->length == frag->length &&
@@ -27,13 +34,13 @@ static bool is_duplicate(const struct fm_extent *e, const struct rte_mbuf *m, co
 	       fm_chain_equal(fm_extent_mbuf(e), e->payload_at, m, frag->payload_at, frag->length);
 }
 
-static bool contradicts_end(const struct fm_datagram *d, const struct fm_frag *frag)
+/* Without branches: where the last fragment comes early or late, they would be guessed wrongly half of the time. */
+static inline bool contradicts_end(const struct fm_datagram *d, const struct fm_frag *frag)
 {
-	const uint32_t end = (uint32_t)frag->offset + frag->length;
+	const uint32_t end = (uint32_t)frag->offset + frag->length, last = !frag->more;
+	const uint32_t known = d->end != FM_END_UNKNOWN;
 
-	if (d->end != FM_END_UNKNOWN)
-		return end > d->end || (!frag->more && end != d->end);
-	return !frag->more && end < d->held_end;
+	return (known & ((end > d->end) | (last & (end != d->end)))) | ((known ^ 1) & last & (end < d->held_end));
 }
 
 /*
@@ -59,16 +66,13 @@ static inline void note(struct fm_reass *r, struct fm_datagram *d, const struct 
 	fm_count_add(&r->stats.held_fragments, 1);
 	d->bytes_held = (uint16_t)(d->bytes_held + frag->length);
 	d->ecn_seen |= (uint8_t)(1 << frag->ecn);
-	if (ip_len > d->largest)
-		d->largest = (uint16_t)RTE_MIN(ip_len, (uint32_t)UINT16_MAX);
-	if (!frag->more)
-		d->end = (uint16_t)end;
-	if (end > d->held_end)
-		d->held_end = (uint16_t)end;
+	d->largest = (uint16_t)RTE_MAX((uint32_t)d->largest, RTE_MIN(ip_len, (uint32_t)UINT16_MAX));
+	d->end = frag->more ? d->end : (uint16_t)end;
+	d->held_end = (uint16_t)RTE_MAX((uint32_t)d->held_end, end);
 }
 
 /* A fragment that cannot be stored takes its datagram with it: all or nothing. */
-static __rte_noinline void give_up(struct fm_reass *r, struct fm_datagram *d, struct rte_mbuf *m, enum fm_outcome why,
+static __rte_noinline __rte_cold void give_up(struct fm_reass *r, struct fm_datagram *d, struct rte_mbuf *m, enum fm_outcome why,
 				   enum fm_doom doom, uint64_t now_tsc)
 {
 	fm_datagram_condemn(r, d, why, doom, now_tsc);
@@ -104,12 +108,12 @@ static inline enum fm_outcome judge(const struct fm_reass *r, const struct fm_da
 static inline void hold_young(struct fm_reass *r, struct fm_datagram *d, const struct fm_frag *frag, uint32_t mbufs,
 			      uint64_t now_tsc)
 {
+	uint32_t gap;
+
 	note(r, d, frag);
 	fm_datagram_hold(r, d, mbufs, now_tsc);
-	if (unlikely(d->bytes_held != d->held_end))
-		d->marks |= FM_MARK_GAPPY | FM_MARK_HOLED;
-	else
-		d->marks &= (uint8_t)~FM_MARK_GAPPY;
+	gap = d->bytes_held != d->held_end;
+	d->marks = (uint8_t)((d->marks & ~FM_MARK_GAPPY) | gap * (FM_MARK_GAPPY | FM_MARK_HOLED));
 }
 
 static inline bool put(struct fm_reass *r, struct fm_datagram *d, struct fm_place *place, struct fm_extent extent)
@@ -162,7 +166,7 @@ static inline void store(struct fm_reass *r, struct fm_datagram *d, struct fm_it
 		fm_whole_held(r, d, item, now_tsc, result);
 }
 
-static void refuse(struct fm_reass *r, const struct fm_item *item, enum fm_outcome why, enum fm_doom doom,
+static __rte_noinline __rte_cold void refuse(struct fm_reass *r, const struct fm_item *item, enum fm_outcome why, enum fm_doom doom,
 		   uint64_t now_tsc)
 {
 	const enum fm_family_index family = fm_item_family(item);
@@ -187,7 +191,7 @@ static inline struct fm_datagram *begin_with(struct fm_reass *r, const struct fm
 enum { ENROLL_EACH = 4 };	/* young ones, for each that begins */
 
 /* Begin a datagram while memory is scarce, if that may be. Returns its number; FM_NONE: it may not. */
-static uint32_t begin_judged(struct fm_reass *r, struct fm_item *item, uint64_t now_tsc)
+static __rte_noinline uint32_t begin_judged(struct fm_reass *r, struct fm_item *item, uint64_t now_tsc)
 {
 	struct fm_ask ask = { .headless = item->frag.offset != 0 };
 	struct fm_datagram *d;
@@ -255,12 +259,12 @@ static inline bool may_begin(struct fm_reass *r, struct fm_item *item, uint64_t 
 	return true;
 }
 
-/* The live datagram with the key of `item`; `guess`: its number, most likely. */
-static inline struct fm_datagram *find(struct fm_reass *r, const struct fm_item *item, uint32_t guess, uint64_t now_tsc)
+/* The live datagram with the key of `item`. */
+static inline struct fm_datagram *find(struct fm_reass *r, const struct fm_item *item, uint64_t now_tsc)
 {
-	struct fm_datagram *d = fm_entry(r, guess);
+	struct fm_datagram *d = fm_entry(r, item->guess);
 
-	if (unlikely(!fm_datagram_is(d, &item->frag.key, (uint32_t)item->hash)))
+	if (!fm_datagram_is(d, &item->frag.key, (uint32_t)item->hash))
 		d = fm_index_find(r, &item->frag.key, (uint32_t)item->hash);
 	/* RFC 8200 4.5: the time runs from the first fragment that came, whatever came since. */
 	if (d != NULL && unlikely(fm_expired(r, d, now_tsc))) {
@@ -270,13 +274,78 @@ static inline struct fm_datagram *find(struct fm_reass *r, const struct fm_item 
 	return d;
 }
 
+/* Of one segment and for a young datagram, within all limits: there is nobody to be asked. */
+static inline bool may_go_quickly(const struct fm_reass *r, const struct fm_datagram *d, const struct fm_item *item)
+{
+	return fm_is_young(d) && r->at_ease && is_plain(item->m) && d->fragments < r->settings.max_fragments &&
+	       d->mbufs_held < FM_SEGS_MAX && fm_fits(r, 1);
+}
+
+/*
+ * What most fragments of larger datagrams are: neither the first nor the last one seen of a young datagram, and behind
+ * all others. Nothing that can go wrong does. False: it is not as simple as that, and nothing has been done.
+ */
+static inline bool append_quickly(struct fm_reass *r, struct fm_datagram *d, const struct fm_item *item,
+				  uint64_t now_tsc)
+{
+	const struct fm_frag *frag = &item->frag;
+	struct fm_leaf *leaf;
+
+	if (frag->offset < d->held_end || d->fragments < 2 || d->end != FM_END_UNKNOWN || !frag->more ||
+	    unlikely(!may_go_quickly(r, d, item)))
+		return false;
+	leaf = &r->node[d->tail].leaf;
+	if (unlikely(fm_leaf_count(leaf) == FM_LEAF_EXTENTS))
+		return false;
+	leaf->extent[fm_leaf_count(leaf)] = fm_item_extent(frag, item->m);
+	leaf->head++;
+	hold_young(r, d, frag, 1, now_tsc);
+	return true;
+}
+
+/* The same in disorder, as long as one leaf holds all. Few branches, as nobody can foretell where such fragments go. */
+static inline bool insert_quickly(struct fm_reass *r, struct fm_datagram *d, const struct fm_item *item, uint64_t now_tsc)
+{
+	const struct fm_frag *frag = &item->frag;
+	const uint32_t end = (uint32_t)frag->offset + frag->length;
+	struct fm_extent *extent;
+	struct fm_leaf *leaf;
+	uint32_t count, at;
+
+	if (d->fragments < 2 || d->height > 0 || fm_completes(d, frag) ||
+	    unlikely(!may_go_quickly(r, d, item) || contradicts_end(d, frag)))
+		return false;
+	leaf = &r->node[d->tail].leaf;
+	extent = leaf->extent;
+	count = fm_leaf_count(leaf);
+	if (unlikely(count == FM_LEAF_EXTENTS))
+		return false;
+	for (at = count; at > 0 && fm_extent_offset(&extent[at - 1]) >= frag->offset; at--)
+		extent[at] = extent[at - 1];
+	if (unlikely((at > 0 && fm_extent_end(&extent[at - 1]) > frag->offset) ||
+		     (at < count && fm_extent_offset(&extent[at + 1]) < end))) {
+		for (; at < count; at++)
+			extent[at] = extent[at + 1];
+		return false;
+	}
+	extent[at] = fm_item_extent(frag, item->m);
+	leaf->head++;
+	hold_young(r, d, frag, 1, now_tsc);
+	return true;
+}
+
 /* Another fragment of a datagram. */
 static inline void more(struct fm_reass *r, struct fm_datagram *d, struct fm_item *item, uint64_t now_tsc,
 			struct fm_result *result)
 {
 	struct fm_place place;
-	const enum fm_outcome why = judge(r, d, item, &place);
+	enum fm_outcome why;
 
+	if (item[1].same)
+		item[1].guess = fm_number(r, d);
+	if (append_quickly(r, d, item, now_tsc) || insert_quickly(r, d, item, now_tsc))
+		return;
+	why = judge(r, d, item, &place);
 	if (likely(why == FM_OUTCOME_MAX))
 		store(r, d, item, &place, now_tsc, result);
 	else if (why == FM_DUPLICATE)
@@ -285,26 +354,56 @@ static inline void more(struct fm_reass *r, struct fm_datagram *d, struct fm_ite
 		give_up(r, d, item->m, why, FM_DOOM_FAULTY, now_tsc);
 }
 
-void fm_fragments(struct fm_reass *r, struct fm_item *item, uint32_t n, uint64_t now_tsc, struct fm_result *result)
+/* Fragments of one datagram that came one after the other. */
+static inline uint32_t count_same(const struct fm_item *item)
 {
-	uint32_t guess = item->guess, taken;
+	uint32_t n = 1;
 
-	for (uint32_t i = 0; i < n; i += taken) {
-		struct fm_datagram *d = find(r, &item[i], guess, now_tsc);
+	while (item[n].same && !item[n].frag.atomic)
+		n++;
+	return n;
+}
 
-		taken = 1;
-		if (d != NULL) {
-			guess = fm_number(r, d);
-			more(r, d, &item[i], now_tsc, result);
-			continue;
-		}
-		if (!may_begin(r, &item[i], now_tsc))
-			continue;
-		taken = n - i > 1 ? fm_whole_at_once(r, &item[i], n - i, result) : 0;
+/* Begins a datagram, or is one with those behind it. Returns how many have been taken. */
+static inline uint32_t begin(struct fm_reass *r, struct fm_item *item, uint64_t now_tsc, struct fm_result *result)
+{
+	uint32_t taken, begun;
+
+	if (unlikely(!may_begin(r, item, now_tsc)))
+		return 1;
+	if (item[1].same) {
+		taken = fm_whole_at_once(r, item, count_same(item), result);
 		if (taken > 0)
-			continue;
+			return taken;
+	}
+	r->at_ease = fm_at_ease(r) && fm_fits(r, item->m->nb_segs);
+	begun = likely(r->at_ease) ? begin_young(r, item, now_tsc) : begin_judged(r, item, now_tsc);
+	if (item[1].same)
+		item[1].guess = begun;
+	return 1;
+}
+
+void fm_work_off(struct fm_reass *r, struct fm_work *work, bool far, uint64_t now_tsc, struct fm_result *result)
+{
+	struct fm_item *item = fm_work_first(work);
+	uint32_t taken;
+
+	if (far)
+		fm_ahead_start(r, item, work->n);
+	for (uint32_t i = 0; i < work->n; i += taken, item += taken) {
+		struct fm_datagram *d;
+
 		taken = 1;
-		r->at_ease = fm_at_ease(r) && fm_fits(r, item[i].m->nb_segs);
-		guess = likely(r->at_ease) ? begin_young(r, &item[i], now_tsc) : begin_judged(r, &item[i], now_tsc);
+		if (unlikely(item->frag.atomic)) {
+			fm_whole_atomic(r, item, result);
+		} else {
+			d = find(r, item, now_tsc);
+			if (d != NULL)
+				more(r, d, item, now_tsc, result);
+			else
+				taken = begin(r, item, now_tsc, result);
+		}
+		for (uint32_t j = i; far && j < i + taken; j++)
+			fm_ahead_of(r, fm_work_first(work), j, work->n);
 	}
 }

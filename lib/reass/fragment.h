@@ -17,6 +17,27 @@ struct fm_item {
 	struct fm_who who;
 };
 
+/* Keys of one family, to be hashed side by side. */
+struct fm_work_keys {
+	uint32_t n;
+	uint16_t item[FM_BURST_MAX];			/* whose key it is */
+	uint64_t hash[FM_BURST_MAX];
+};
+
+/* The fragments of a burst, in order of arrival. */
+struct fm_work {
+	uint32_t n;
+	struct fm_item item[FM_BURST_MAX + 2];		/* from 1 on; before the first and behind the last: none */
+	struct fm_work_keys keys[FM_FAMILIES];		/* of those that are not the `same` */
+	fm_lane_words ipv4[FM_KEY_IPV4_WORDS], ipv6[FM_KEY_IPV6_WORDS];
+};
+static_assert((int)FM_BURST_MAX <= (int)FM_LANE_KEYS, "the keys of a burst are hashed at once");
+
+static inline struct fm_item *fm_work_first(struct fm_work *work)
+{
+	return &work->item[1];
+}
+
 static inline enum fm_family_index fm_item_family(const struct fm_item *item)
 {
 	return item->frag.family == 4 ? FM_IPV4 : FM_IPV6;
@@ -55,12 +76,8 @@ static inline bool fm_is_shared(const struct rte_mbuf *m)
 
 /* --- fragment.c --- */
 
-/*
- * Fragments of a burst with the same key, in order of arrival, none of them atomic. Takes the mbufs.
- *
- * @param n  1..FM_BURST_MAX
- */
-void fm_fragments(struct fm_reass *r, struct fm_item *item, uint32_t n, uint64_t now_tsc, struct fm_result *result);
+/* Stages four and five of a burst. Takes the mbufs. @param far  there are more datagrams than the near caches hold */
+void fm_work_off(struct fm_reass *r, struct fm_work *work, bool far, uint64_t now_tsc, struct fm_result *result);
 /* An mbuf of our own for one that somebody else holds, too; NULL: there is none. */
 struct rte_mbuf *fm_own_clone(struct fm_reass *r, struct rte_mbuf *m);
 

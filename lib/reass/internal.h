@@ -76,7 +76,7 @@ static_assert(sizeof(struct fm_datagram) == 2 * FM_LINE, "a datagram is two cach
 struct fm_reass {
 	struct fm_reass_settings settings;
 	struct fm_siphash_key secret;
-	fm_siphash_lanes *lanes;	/* NULL: there are none */
+	fm_siphash_lanes *lanes;
 	uint32_t n_buckets;
 	uint32_t max_datagrams, max_mbufs;
 	uint32_t n_cells;		/* of entries and nodes */
@@ -284,10 +284,11 @@ static inline struct fm_bucket *fm_index_bucket(const struct fm_reass *r, uint32
 	return &r->bucket[fm_reduce(hash, r->n_buckets)];
 }
 
-/* The hash says the family, too. Never true for a free entry. */
+/* Equal hashes say equal families, and an IPv4 key has two words only. Never true for a free entry. */
 static inline bool fm_datagram_is(const struct fm_datagram *d, const struct fm_key *key, uint32_t hash)
 {
-	return d->hash == hash && fm_key_equal(&d->key, key);
+	return d->hash == hash && fm_key_starts_equal(&d->key, key) &&
+	       (!(hash & FM_HASH_IPV6) || fm_key_goes_on_equal(&d->key, key));
 }
 
 static inline struct fm_datagram *fm_index_find(const struct fm_reass *r, const struct fm_key *key, uint32_t hash)
@@ -410,7 +411,7 @@ bool fm_chain_equal(const struct rte_mbuf *a, uint32_t a_at, const struct rte_mb
 /* What the driver said about the packet, from one first segment to another. */
 void fm_chain_copy_meta(struct rte_mbuf *to, const struct rte_mbuf *from);
 
-/* --- join.c, verify.c --- */
+/* --- join.h, verify.c --- */
 
 /* All there is of a datagram. */
 struct fm_joint {
@@ -423,12 +424,6 @@ struct fm_joint {
 	uint8_t ecn_seen;		/* bit per code point */
 };
 
-/* Join a datagram; its mbufs are in what is returned. NULL: they are as they were, and *why is set. */
-struct rte_mbuf *fm_join(struct fm_reass *r, const struct fm_joint *joint, struct fm_whole *whole,
-			 enum fm_outcome *why);
-/* The same for an atomic fragment (RFC 6946). On failure `m` is untouched. */
-struct rte_mbuf *fm_join_atomic(struct fm_reass *r, struct rte_mbuf *m, const struct fm_frag *frag,
-				struct fm_whole *whole, enum fm_outcome *why);
 bool fm_verify_l4(const struct rte_mbuf *m, const struct fm_whole *whole);
 
 #endif

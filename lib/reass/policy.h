@@ -101,7 +101,7 @@ struct fm_source_slot {
 };
 static_assert(sizeof(struct fm_source_slot) * FM_SOURCE_WAYS == 64, "a set's slots are a cache line");
 
-enum { FM_RECENT_BITS = 8 };
+enum { FM_RECENT_BITS = 10 };
 
 /* Where the record of a source was found last. */
 struct fm_recent {
@@ -163,8 +163,8 @@ void fm_sources_init(struct fm_reass *r);
 void fm_prefix_cut(uint64_t prefix[2], unsigned int bits);
 /* Of a set's slots the one whose record is given up for a new source. */
 const struct fm_source_slot *fm_source_victim(const struct fm_reass *r, const struct fm_source_slot *set);
-/* The record of a source, a new one if it has none. */
-struct fm_source *fm_source_find(struct fm_reass *r, struct fm_who *who);
+/* The record of a source, a new one if it has none: fm_source_find() where that is not known. */
+struct fm_source *fm_source_look_up(struct fm_reass *r, struct fm_who *who);
 /* The record of a source if it has one, else NULL; nothing is changed. */
 const struct fm_source *fm_source_peek(const struct fm_reass *r, const struct fm_key *key,
 				       enum fm_family_index family);
@@ -182,6 +182,7 @@ struct fm_end {
 	uint64_t took_tsc;		/* from the first fragment to the last */
 	uint64_t gap_tsc;		/* from the one before the last */
 };
+/* Not for one that fm_source_goes_on() has taken. */
 void fm_source_ended(struct fm_reass *r, struct fm_source *s, const struct fm_end *end);
 void fm_source_completed(struct fm_reass *r, struct fm_datagram *d, uint64_t now_tsc);
 /* It is not going to, but for a chance of `alive`: 0..1. */

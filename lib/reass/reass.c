@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A burst's way through the table: stages that go over all of it, each asking for the memory of the next one. */
-#include "ahead.h"
 #include "fragment.h"
 #include "quick.h"
 #include "young.h"
@@ -8,11 +7,6 @@
 enum {
 	HEADERS_AHEAD = 8,	/* frames of a burst whose headers are on their way */
 	NEAR_DATAGRAMS = 96,	/* so many, and what belongs to them, lie in the nearest cache: nothing to ask for */
-};
-
-struct work {
-	uint16_t n;
-	struct fm_item item[FM_BURST_MAX];
 };
 
 static inline unsigned int parse_flags(const struct fm_reass *r, const struct rte_mbuf *m)
@@ -60,109 +54,104 @@ static inline enum fm_verdict parse(struct fm_reass *r, const struct rte_mbuf *m
 	return unlikely(verdict == FM_VERDICT_MORE) ? parse_all(r, m, port, frag, why) : verdict;
 }
 
-static void pass(struct fm_reass *r, struct rte_mbuf *m, enum fm_outcome outcome, struct fm_result *result)
+/* Its key is to be hashed. */
+static inline void add_key(struct fm_work *work, const struct fm_item *item)
 {
-	fm_count_add(&r->stats.count[outcome], 1);
+	const struct fm_key *key = &item->frag.key;
+	const uint16_t at = (uint16_t)(item - work->item);
+
+	if (item->frag.family == 4) {
+		struct fm_work_keys *keys = &work->keys[FM_IPV4];
+
+		work->ipv4[0][keys->n] = key->word[0];
+		work->ipv4[1][keys->n] = key->word[1];
+		keys->item[keys->n++] = at;
+	} else {
+		struct fm_work_keys *keys = &work->keys[FM_IPV6];
+
+		for (unsigned int i = 0; i < FM_KEY_IPV6_WORDS; i++)
+			work->ipv6[i][keys->n] = key->word[i];
+		keys->item[keys->n++] = at;
+	}
+}
+
+/* A frame that cannot be told to be a fragment, or a fragment not to go on with. */
+static void set_aside(struct fm_reass *r, struct rte_mbuf *m, enum fm_verdict verdict, enum fm_outcome why,
+		      struct fm_result *result)
+{
+	if (verdict == FM_VERDICT_DROP) {
+		fm_count_add(&r->stats.fragments_in, 1);
+		fm_drop(r, m, why);
+		return;
+	}
+	fm_count_add(&r->stats.count[FM_PASSED_MALFORMED], 1);
 	result->pass[result->n_pass++] = m;
 }
 
-static inline void add_item(struct rte_mbuf *m, struct work *work)
-{
-	struct fm_item *item = &work->item[work->n];
-
-	item->m = m;
-	item->asked = false;
-	item->same = work->n > 0 && fm_key_equal(&item->frag.key, &item[-1].frag.key) &&
-		     item->frag.family == item[-1].frag.family;
-	work->n++;
-}
-
 /* Stage one: look at every frame; fragments go on, everything else is done with. */
-static void parse_burst(struct fm_reass *r, struct rte_mbuf *const *in, uint16_t n, uint16_t port,
-			struct fm_result *result, struct work *work)
+static inline void parse_burst(struct fm_reass *r, struct rte_mbuf *const *in, uint32_t n, uint16_t port,
+			       struct fm_result *result, struct fm_work *work)
 {
-	uint32_t fragments = 0;
+	struct fm_item *item = fm_work_first(work);
+	uint32_t passed = 0;
 
-	for (uint16_t i = 0; i < RTE_MIN(n, (uint16_t)HEADERS_AHEAD); i++)
+	for (uint32_t i = 0; i < RTE_MIN(n, (uint32_t)HEADERS_AHEAD); i++)
 		rte_prefetch0(rte_pktmbuf_mtod(in[i], void *));
-	for (uint16_t i = 0; i < n; i++) {
-		enum fm_outcome why = FM_OUTCOME_MAX;
+	for (uint32_t i = 0; i < n; i++) {
+		struct rte_mbuf *m = in[i];
+		enum fm_verdict verdict;
+		enum fm_outcome why;
 
 		if (i + HEADERS_AHEAD < n)
 			rte_prefetch0(rte_pktmbuf_mtod(in[i + HEADERS_AHEAD], void *));
-		switch (parse(r, in[i], port, &work->item[work->n].frag, &why)) {
-		case FM_VERDICT_FRAGMENT:
-			add_item(in[i], work);
-			fragments++;
-			break;
-		case FM_VERDICT_PASS:
-			pass(r, in[i], FM_PASSED, result);
-			break;
-		case FM_VERDICT_DROP:
-			fragments++;
-			fm_drop(r, in[i], why);
-			break;
-		default:
-			pass(r, in[i], FM_PASSED_MALFORMED, result);
-			break;
+		verdict = parse(r, m, port, &item->frag, &why);
+		if (verdict == FM_VERDICT_PASS) {
+			passed++;
+			result->pass[result->n_pass++] = m;
+			continue;
 		}
+		if (unlikely(verdict != FM_VERDICT_FRAGMENT)) {
+			set_aside(r, m, verdict, why, result);
+			continue;
+		}
+		item->m = m;
+		item->asked = false;
+		item->same = fm_key_equal(&item->frag.key, &item[-1].frag.key) &&
+			     item->frag.family == item[-1].frag.family;
+		if (likely(!item->same))
+			add_key(work, item);
+		item++;
 	}
-	fm_count_add(&r->stats.fragments_in, fragments);
-}
-
-static inline void set_hash(const struct fm_reass *r, struct fm_item *item, uint64_t hash)
-{
-	item->hash = item->frag.family == 4 ? hash & ~FM_HASH_IPV6 : hash | FM_HASH_IPV6;
-	rte_prefetch0(fm_index_bucket(r, (uint32_t)item->hash));
-}
-
-static void hash_one_by_one(const struct fm_reass *r, struct fm_item *const *item, uint32_t n)
-{
-	for (uint32_t i = 0; i < n; i++)
-		set_hash(r, item[i], fm_key_hash(r, &item[i]->frag.key, fm_item_family(item[i])));
-}
-
-static void hash_together(const struct fm_reass *r, struct fm_item *const *item)
-{
-	const uint64_t *key[FM_LANES];
-	uint64_t hash[FM_LANES];
-
-	for (uint32_t i = 0; i < FM_LANES; i++)
-		key[i] = item[i]->frag.key.word;
-	r->lanes(&r->secret, key, item[0]->frag.family == 4 ? FM_KEY_IPV4_WORDS : FM_KEY_IPV6_WORDS, hash);
-	for (uint32_t i = 0; i < FM_LANES; i++)
-		set_hash(r, item[i], hash[i]);
+	item->same = false;
+	work->n = (uint32_t)(item - fm_work_first(work));
+	fm_count_add(&r->stats.fragments_in, work->n);
+	if (passed > 0)
+		fm_count_add(&r->stats.count[FM_PASSED], passed);
 }
 
 /* Stage two: hash the keys, those of a family side by side, and ask for the buckets. */
-static void hash_burst(const struct fm_reass *r, struct work *work)
+static void hash_family(const struct fm_reass *r, struct fm_work *work, enum fm_family_index family)
 {
-	struct fm_item *waiting[FM_FAMILIES][FM_LANES];
-	uint32_t n[FM_FAMILIES] = { 0 };
+	struct fm_work_keys *keys = &work->keys[family];
 
-	for (uint16_t i = 0; i < work->n; i++) {
-		struct fm_item *item = &work->item[i];
-		const enum fm_family_index family = fm_item_family(item);
+	if (keys->n == 0)
+		return;
+	if (family == FM_IPV4)
+		r->lanes(&r->secret, work->ipv4, FM_KEY_IPV4_WORDS, keys->n, keys->hash);
+	else
+		r->lanes(&r->secret, work->ipv6, FM_KEY_IPV6_WORDS, keys->n, keys->hash);
+	for (uint32_t i = 0; i < keys->n; i++) {
+		const uint64_t hash = family == FM_IPV4 ? keys->hash[i] & ~FM_HASH_IPV6 : keys->hash[i] | FM_HASH_IPV6;
 
-		if (item->same)
-			continue;
-		waiting[family][n[family]++] = item;
-		if (r->lanes == NULL) {
-			hash_one_by_one(r, waiting[family], 1);
-			n[family] = 0;
-		} else if (n[family] == FM_LANES) {
-			hash_together(r, waiting[family]);
-			n[family] = 0;
-		}
+		work->item[keys->item[i]].hash = hash;
+		rte_prefetch0(fm_index_bucket(r, (uint32_t)hash));
 	}
-	for (int family = 0; family < FM_FAMILIES; family++)
-		hash_one_by_one(r, waiting[family], n[family]);
 }
 
 /* Stage three: the bucket has come, so ask for the entry. */
-static void prefetch_entries(const struct fm_reass *r, struct work *work)
+static void prefetch_entries(const struct fm_reass *r, struct fm_work *work)
 {
-	for (uint16_t i = 0; i < work->n; i++) {
+	for (uint32_t i = 1; i <= work->n; i++) {
 		struct fm_item *item = &work->item[i];
 		const uint8_t *entry;
 
@@ -180,9 +169,9 @@ static void prefetch_entries(const struct fm_reass *r, struct work *work)
 	}
 }
 
-static void guess_entries(const struct fm_reass *r, struct work *work)
+static void guess_entries(const struct fm_reass *r, struct fm_work *work)
 {
-	for (uint16_t i = 0; i < work->n; i++) {
+	for (uint32_t i = 1; i <= work->n; i++) {
 		struct fm_item *item = &work->item[i];
 
 		if (item->same)
@@ -191,59 +180,39 @@ static void guess_entries(const struct fm_reass *r, struct work *work)
 	}
 }
 
-/* Fragments of one datagram that came one after the other go together. */
-static uint16_t count_same(const struct work *work, uint16_t first)
+/* Stages two to five. */
+static inline void work_burst(struct fm_reass *r, struct fm_work *work, uint64_t now_tsc, struct fm_result *result)
 {
-	uint16_t i = first + 1;
+	bool far;
 
-	while (i < work->n && work->item[i].same && !work->item[i].frag.atomic)
-		i++;
-	return i - first;
-}
-
-/* Stage five, with stage four some fragments ahead. */
-static void work_off(struct fm_reass *r, struct work *work, bool far, uint64_t now_tsc, struct fm_result *result)
-{
-	uint16_t n;
-
+	if ((int64_t)(now_tsc - r->cool_at_tsc) >= 0)
+		fm_admit_cool(r, work->n, now_tsc);
+	/* Who begins is asked anew; but those that grow make memory scarce, too. */
+	r->at_ease = fm_at_ease(r);
+	hash_family(r, work, FM_IPV4);
+	hash_family(r, work, FM_IPV6);
+	far = r->stats.datagrams > NEAR_DATAGRAMS;
 	if (far)
-		fm_ahead_start(r, work->item, work->n);
-	for (uint16_t i = 0; i < work->n; i += n) {
-		const bool atomic = work->item[i].frag.atomic;
-
-		n = atomic ? 1 : count_same(work, i);
-		for (uint16_t j = i; far && j < i + n; j++)
-			fm_ahead_of(r, work->item, j, work->n);
-		if (unlikely(atomic))
-			fm_whole_atomic(r, &work->item[i], result);
-		else
-			fm_fragments(r, &work->item[i], n, now_tsc, result);
-	}
+		prefetch_entries(r, work);
+	else
+		guess_entries(r, work);
+	fm_work_off(r, work, far, now_tsc, result);
 }
 
 void fm_reass_burst(struct fm_reass *r, struct rte_mbuf *const *in, uint16_t n, uint16_t port, uint64_t now_tsc,
 		    struct fm_result *result)
 {
-	struct work work;
-	bool far;
+	struct fm_work work;
 
 	assert(n <= FM_BURST_MAX);
-	work.n = 0;
+	work.item[0].frag.key.word[0] = FM_KEY_NONE;
+	work.keys[FM_IPV4].n = work.keys[FM_IPV6].n = 0;
 	result->n_pass = 0;
 	result->n_done = 0;
 	fm_count_add(&r->stats.frames_in, n);
 	parse_burst(r, in, n, port, result, &work);
-	if (work.n > 0 && (int64_t)(now_tsc - r->cool_at_tsc) >= 0)
-		fm_admit_cool(r, work.n, now_tsc);
-	/* Who begins is asked anew; but those that grow make memory scarce, too. */
-	r->at_ease = fm_at_ease(r);
-	hash_burst(r, &work);
-	far = r->stats.datagrams > NEAR_DATAGRAMS;
-	if (far)
-		prefetch_entries(r, &work);
-	else
-		guess_entries(r, &work);
-	work_off(r, &work, far, now_tsc, result);
+	if (work.n > 0)
+		work_burst(r, &work, now_tsc, result);
 	if (r->n_dead > 0)
 		fm_drop_flush(r);
 }

@@ -14,15 +14,12 @@
 
 enum {
 	SOURCES_MIN = 256,
-	STAMP_MASK = (1 << 30) - 1,
 	OUTCOMES_MAX = 15,
 	STRANGERS_SHIFT = 6,	/* in what is known of strangers: 1/64 */
 	GAP_SHIFT = 2,		/* a datagram's, in its source's gap */
 	SIZE_SHIFT = 2,
 	SIZES_SHIFT = 5,	/* in the size of all */
 	SIZE_HOPED = 2,		/* mbufs, as long as nothing is known */
-	STEADY = FM_CHANCE_ONE * 63 / 64,
-	STEADY_EACH = 4,
 };
 
 #define EXPLORE (1.0F / 16)	/* of those with a hole, to see whether it gets filled */
@@ -97,7 +94,7 @@ static bool gives_up_before(const struct fm_reass *r, const struct fm_source_slo
 		return b->delivered;
 	if (a->held != b->held && !a->delivered)
 		return b->held;
-	return ((r->sources.stamp - a->stamp) & STAMP_MASK) > ((r->sources.stamp - b->stamp) & STAMP_MASK);
+	return ((r->sources.stamp - a->stamp) & FM_STAMP_MASK) > ((r->sources.stamp - b->stamp) & FM_STAMP_MASK);
 }
 
 const struct fm_source_slot *fm_source_victim(const struct fm_reass *r, const struct fm_source_slot *set)
@@ -116,7 +113,7 @@ static struct fm_source *replace(struct fm_reass *r, struct fm_source_slot *set,
 	struct fm_source *s;
 	uint16_t check;
 
-	*victim = (struct fm_source_slot){ .tag = fm_source_tag(who->hash), .stamp = r->sources.stamp & STAMP_MASK };
+	*victim = (struct fm_source_slot){ .tag = fm_source_tag(who->hash), .stamp = r->sources.stamp & FM_STAMP_MASK };
 	s = &r->sources.record[victim - r->sources.slot];
 	check = s->check;
 	*s = (struct fm_source){
@@ -154,34 +151,28 @@ const struct fm_source *fm_source_peek(const struct fm_reass *r, const struct fm
 static struct fm_source *look_up(struct fm_reass *r, const struct fm_who *who)
 {
 	struct fm_source_slot *set = fm_source_set(r, who->hash);
-	const uint32_t tag = fm_source_tag(who->hash);
 
-	for (int i = 0; i < FM_SOURCE_WAYS; i++) {
-		struct fm_source *s = &r->sources.record[&set[i] - r->sources.slot];
+	for (uint32_t match = fm_source_match(set, fm_source_tag(who->hash)); match != 0; match &= match - 1) {
+		struct fm_source_slot *slot = &set[__builtin_ctz(match)];
+		struct fm_source *s = &r->sources.record[slot - r->sources.slot];
 
-		if (set[i].tag == tag && fm_source_is(s, who)) {
-			set[i].stamp = r->sources.stamp & STAMP_MASK;
+		if (likely(fm_source_is(s, who))) {
+			slot->stamp = r->sources.stamp & FM_STAMP_MASK;
 			return s;
 		}
 	}
 	return replace(r, set, who);
 }
 
-struct fm_source *fm_source_find(struct fm_reass *r, struct fm_who *who)
+struct fm_source *fm_source_look_up(struct fm_reass *r, struct fm_who *who)
 {
 	struct fm_recent *recent;
 	struct fm_source *s;
 	uint32_t tag;
 
 	r->sources.stamp++;
-	if (who->record != FM_NO_RECORD) {
-		s = &r->sources.record[who->record];
-		if (likely(fm_source_is(s, who))) {
-			fm_source_slot(r, s)->stamp = r->sources.stamp & STAMP_MASK;
-			return s;
-		}
+	if (who->record != FM_NO_RECORD)
 		who->hash = fm_source_hash(r, who);
-	}
 	s = look_up(r, who);
 	recent = fm_recent_of(r, who, &tag);
 	*recent = (struct fm_recent){ .tag = tag, .record = (uint32_t)(s - r->sources.record) };
@@ -323,22 +314,11 @@ void fm_source_enrolled(struct fm_reass *r, struct fm_datagram *d, struct fm_sou
 	fm_source_hold(r, s, d->mbufs_held);
 }
 
-/* Its datagrams complete, and are all of that size: there is little to be learned from another one. */
-static bool is_steady(const struct fm_source *s, uint32_t mbufs)
-{
-	return s->second >= STEADY && s->rest >= STEADY && s->size == (float)mbufs;
-}
-
 void fm_source_ended(struct fm_reass *r, struct fm_source *s, const struct fm_end *end)
 {
-	const bool steady = is_steady(s, end->mbufs);
+	const bool steady = fm_source_steady(s, end->mbufs);
 	const float share = 1.0F / (1 << STRANGERS_SHIFT);
 
-	/* One in four counts for all of them. */
-	if (likely(steady) && ++s->skipped % STEADY_EACH != 0) {
-		s->delivered += end->fragments;
-		return;
-	}
 	if (unlikely(!fm_source_known(s)))
 		strangers_got_to(&r->sources, 1, fm_step_of(end->mbufs) + 1, share);
 	if (unlikely(end->marks & FM_MARK_HOLED))
@@ -347,7 +327,7 @@ void fm_source_ended(struct fm_reass *r, struct fm_source *s, const struct fm_en
 		learn(&r->sources.headless, 1, share);
 	learn_second(r, s, true, 1);
 	fm_source_learn_deviation(s, (float)(int64_t)end->gap_tsc);
-	completed(r, s, end->mbufs, end->fragments, end->took_tsc, false, steady ? STEADY_EACH : 1);
+	completed(r, s, end->mbufs, end->fragments, end->took_tsc, false, steady ? FM_STEADY_EACH : 1);
 }
 
 void fm_source_failed(struct fm_reass *r, struct fm_datagram *d, float alive)

@@ -9,7 +9,12 @@
 
 #define FM_NO_RECORD UINT32_MAX
 
-enum { FM_DEVIATION_SHIFT = 4 };	/* a fragment's share in the deviation of its source's gaps: 1/16 */
+enum {
+	FM_DEVIATION_SHIFT = 4,		/* a fragment's share in the deviation of its source's gaps: 1/16 */
+	FM_STEADY = FM_CHANCE_ONE * 63 / 64,
+	FM_STEADY_EACH = 4,
+	FM_STAMP_MASK = (1 << 30) - 1,
+};
 
 /* A fragment's source. */
 struct fm_who {
@@ -92,20 +97,39 @@ static inline void fm_source_ask(struct fm_reass *r, const struct fm_key *key, e
 	rte_prefetch0(fm_source_set(r, who->hash));
 }
 
+/* Bit per slot with that tag. */
+static inline uint32_t fm_source_match(const struct fm_source_slot set[FM_SOURCE_WAYS], uint32_t tag)
+{
+	uint32_t match = 0;
+
+#ifdef __SSE2__
+	/* Four slots are two registers; the tags of both are one. */
+	for (int i = 0; i < FM_SOURCE_WAYS; i += 4) {
+		const __m128 low = _mm_load_ps((const float *)&set[i]), high = _mm_load_ps((const float *)&set[i + 2]);
+		const __m128i tags = _mm_castps_si128(_mm_shuffle_ps(low, high, _MM_SHUFFLE(2, 0, 2, 0)));
+		const __m128i same = _mm_cmpeq_epi32(tags, _mm_set1_epi32((int)tag));
+
+		match |= (uint32_t)_mm_movemask_ps(_mm_castsi128_ps(same)) << i;
+	}
+#else
+	for (int i = 0; i < FM_SOURCE_WAYS; i++)
+		match |= (uint32_t)(set[i].tag == tag) << i;
+#endif
+	return match;
+}
+
 /* The slots have come: ask for the record. */
 static inline void fm_source_ask_record(const struct fm_reass *r, const struct fm_who *who)
 {
-	const struct fm_source_slot *set;
+	const struct fm_source_slot *set, *slot;
+	uint32_t match;
 
 	if (who->record != FM_NO_RECORD)
 		return;
 	set = fm_source_set(r, who->hash);
-	for (int i = 0; i < FM_SOURCE_WAYS; i++)
-		if (set[i].tag == fm_source_tag(who->hash)) {
-			rte_prefetch0(&r->sources.record[&set[i] - r->sources.slot]);
-			return;
-		}
-	rte_prefetch0(&r->sources.record[fm_source_victim(r, set) - r->sources.slot]);
+	match = fm_source_match(set, fm_source_tag(who->hash));
+	slot = match != 0 ? &set[__builtin_ctz(match)] : fm_source_victim(r, set);
+	rte_prefetch0(&r->sources.record[slot - r->sources.slot]);
 }
 
 static inline struct fm_source_slot *fm_source_slot(const struct fm_reass *r, const struct fm_source *s)
@@ -117,6 +141,35 @@ static inline bool fm_source_is(const struct fm_source *s, const struct fm_who *
 {
 	return s->prefix[0] == who->prefix[0] && s->prefix[1] == who->prefix[1] &&
 	       s->family == who->family && s->prefix_len == who->bits;
+}
+
+/* The record of a source, a new one if it has none. */
+static inline struct fm_source *fm_source_find(struct fm_reass *r, struct fm_who *who)
+{
+	struct fm_source *s;
+
+	if (unlikely(who->record == FM_NO_RECORD))
+		return fm_source_look_up(r, who);
+	s = &r->sources.record[who->record];
+	if (unlikely(!fm_source_is(s, who)))
+		return fm_source_look_up(r, who);
+	fm_source_slot(r, s)->stamp = ++r->sources.stamp & FM_STAMP_MASK;
+	return s;
+}
+
+/* Its datagrams complete, and are all of that size: there is little to be learned from another one. */
+static inline bool fm_source_steady(const struct fm_source *s, uint32_t mbufs)
+{
+	return s->second >= FM_STEADY && s->rest >= FM_STEADY && s->size == (float)mbufs;
+}
+
+/* A datagram of it has completed, as ever: one in four counts for all of them. False: it is for fm_source_ended(). */
+static inline bool fm_source_goes_on(struct fm_source *s, uint32_t mbufs, uint32_t fragments)
+{
+	if (unlikely(!fm_source_steady(s, mbufs)) || ++s->skipped % FM_STEADY_EACH == 0)
+		return false;
+	s->delivered += fragments;
+	return true;
 }
 
 /* --- what each fragment touches --- */

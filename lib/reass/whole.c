@@ -2,6 +2,7 @@
 /* Datagrams of which everything is there: joined, or dropped for what the whole turned out to be. */
 #include "fragment.h"
 #include "internal.h"
+#include "join.h"
 #include "source.h"
 #include "young.h"
 
@@ -39,12 +40,6 @@ static inline bool verified(struct fm_reass *r, struct rte_mbuf *m, const struct
 	return false;
 }
 
-static void finish(struct fm_reass *r, struct fm_datagram *d, struct fm_item *item, const struct fm_end *end)
-{
-	fm_source_ended(r, fm_item_source(r, item), end);
-	fm_datagram_leave(r, d);
-}
-
 void fm_whole_held(struct fm_reass *r, struct fm_datagram *d, struct fm_item *item, uint64_t now_tsc,
 		   struct fm_result *result)
 {
@@ -70,15 +65,17 @@ void fm_whole_held(struct fm_reass *r, struct fm_datagram *d, struct fm_item *it
 		return;
 	}
 	if (fm_is_young(d)) {
-		const struct fm_end end = {
-			.mbufs = d->mbufs_held,
-			.fragments = d->fragments,
-			.marks = d->marks,
-			.took_tsc = fm_elapsed(d->first_seen_tsc, now_tsc),
-			.gap_tsc = fm_elapsed(d->last_seen_tsc, now_tsc),
-		};
+		struct fm_source *s = fm_item_source(r, item);
 
-		finish(r, d, item, &end);
+		if (!fm_source_goes_on(s, d->mbufs_held, d->fragments))
+			fm_source_ended(r, s, &(struct fm_end){
+				.mbufs = d->mbufs_held,
+				.fragments = d->fragments,
+				.marks = d->marks,
+				.took_tsc = fm_elapsed(d->first_seen_tsc, now_tsc),
+				.gap_tsc = fm_elapsed(d->last_seen_tsc, now_tsc),
+			});
+		fm_datagram_leave(r, d);
 	} else {
 		fm_source_completed(r, d, now_tsc);
 		fm_datagram_forget(r, d, 0);
@@ -102,14 +99,9 @@ void fm_whole_pair(struct fm_reass *r, struct fm_datagram *d, struct fm_item *it
 		.family = d->family,
 		.ecn_seen = (uint8_t)(d->ecn_seen | 1 << item->frag.ecn),
 	};
-	const struct fm_end end = {
-		.mbufs = (uint32_t)d->mbufs_held + m->nb_segs,
-		.fragments = 2,
-		.marks = d->marks,
-		.took_tsc = fm_elapsed(d->first_seen_tsc, now_tsc),
-		.gap_tsc = fm_elapsed(d->first_seen_tsc, now_tsc),
-	};
+	const uint32_t mbufs = (uint32_t)d->mbufs_held + m->nb_segs;
 	struct fm_whole *whole = &result->whole[result->n_done];
+	struct fm_source *s;
 	enum fm_outcome why;
 
 	m = fm_join(r, &joint, whole, &why);
@@ -122,7 +114,16 @@ void fm_whole_pair(struct fm_reass *r, struct fm_datagram *d, struct fm_item *it
 		fm_datagram_forget(r, d, 2);
 		return;
 	}
-	finish(r, d, item, &end);
+	s = fm_item_source(r, item);
+	if (!fm_source_goes_on(s, mbufs, 2))
+		fm_source_ended(r, s, &(struct fm_end){
+			.mbufs = mbufs,
+			.fragments = 2,
+			.marks = d->marks,
+			.took_tsc = fm_elapsed(d->first_seen_tsc, now_tsc),
+			.gap_tsc = fm_elapsed(d->first_seen_tsc, now_tsc),
+		});
+	fm_datagram_leave(r, d);
 	done(r, m, result);
 }
 
@@ -146,12 +147,24 @@ static inline void gather(struct gathered *g, uint32_t at, const struct fm_item 
 /* As they mostly come: each begins where the one before it ends. False: that is not so, or the last one is not here. */
 static inline bool gather_in_order(struct gathered *g, const struct fm_item *item, uint32_t n)
 {
-	for (uint32_t i = 0; i < n; i++) {
-		if (item[i].frag.offset != g->bytes || fm_is_shared(item[i].m))
+	uint32_t bytes = 0, mbufs = 0, largest = 0, ecn_seen = 0;
+
+	for (uint32_t i = 0; i < n; i++, item++) {
+		if (unlikely(item->frag.offset != bytes || fm_is_shared(item->m)))
 			return false;
-		gather(g, i, &item[i]);
-		if (!item[i].frag.more)
+		g->extent[i] = fm_item_extent(&item->frag, item->m);
+		bytes += item->frag.length;
+		mbufs += item->m->nb_segs;
+		largest = RTE_MAX(largest, fm_frag_ip_len(&item->frag));
+		ecn_seen |= 1U << item->frag.ecn;
+		if (!item->frag.more) {
+			g->n = i + 1;
+			g->bytes = bytes;
+			g->mbufs = mbufs;
+			g->largest = largest;
+			g->ecn_seen = (uint8_t)ecn_seen;
 			return true;
+		}
 	}
 	return false;
 }
@@ -202,11 +215,11 @@ uint32_t fm_whole_at_once(struct fm_reass *r, struct fm_item *item, uint32_t n, 
 	struct fm_whole *whole = &result->whole[result->n_done];
 	struct fm_joint joint;
 	struct gathered g;
+	struct fm_source *s;
 	enum fm_outcome why;
 	struct rte_mbuf *m;
 
 	n = RTE_MIN(n, (uint32_t)r->settings.max_fragments);
-	g.n = g.bytes = g.mbufs = g.largest = g.ecn_seen = 0;
 	if (!gather_in_order(&g, item, n) && !gather_in_any_order(&g, item, n))
 		return 0;
 	if (unlikely(g.mbufs > FM_SEGS_MAX))
@@ -230,7 +243,9 @@ uint32_t fm_whole_at_once(struct fm_reass *r, struct fm_item *item, uint32_t n, 
 		fm_item_source(r, item)->wasted += g.n;
 		return g.n;
 	}
-	fm_source_ended(r, fm_item_source(r, item), &(struct fm_end){ .mbufs = g.mbufs, .fragments = g.n });
+	s = fm_item_source(r, item);
+	if (!fm_source_goes_on(s, g.mbufs, g.n))
+		fm_source_ended(r, s, &(struct fm_end){ .mbufs = g.mbufs, .fragments = g.n });
 	done(r, m, result);
 	return g.n;
 }

@@ -144,26 +144,38 @@ static uint64_t next_word(uint64_t *state)
 	return *state;
 }
 
+static fm_lane_words row[6];
+
+static void fill_rows(uint64_t *state, unsigned int i)
+{
+	for (unsigned int w = 0; w < 6; w++)
+		for (unsigned int k = 0; k < FM_LANE_KEYS; k++)
+			/* Also keys that are alike but for one word, and words of all zeros and ones. */
+			row[w][k] = i % 7 == 0 ? (w == k % 6 ? UINT64_MAX : 0) : next_word(state);
+}
+
+/* Any number of keys; the hashes behind the last step are left alone. */
 static void assert_lanes(fm_siphash_lanes *lanes)
 {
 	uint64_t state = 20221109;
 
-	for (unsigned int i = 0; i < 10000; i++) {
-		const struct fm_siphash_key key = {.k0 = next_word(&state), .k1 = next_word(&state)};
-		const unsigned int words = i % 2 == 0 ? 2 : 6;
-		const uint64_t *word[FM_LANES];
-		uint64_t bytes[FM_LANES][6], hash[FM_LANES];
+	for (unsigned int n = 1; n <= FM_LANE_KEYS; n++)
+		for (unsigned int words = 2; words <= 6; words += 4) {
+			const struct fm_siphash_key key = {.k0 = next_word(&state), .k1 = next_word(&state)};
+			uint64_t hash[FM_LANE_KEYS + FM_LANES];
 
-		for (unsigned int lane = 0; lane < FM_LANES; lane++) {
-			word[lane] = bytes[lane];
-			/* Also keys that are alike but for one word, and words of all zeros and ones. */
-			for (unsigned int at = 0; at < 6; at++)
-				bytes[lane][at] = i % 7 == 0 ? (at == lane ? UINT64_MAX : 0) : next_word(&state);
+			fill_rows(&state, n);
+			memset(hash, 0x5a, sizeof(hash));
+			lanes(&key, row, words, n, hash);
+			for (unsigned int k = 0; k < n; k++) {
+				uint64_t word[6];
+
+				for (unsigned int w = 0; w < words; w++)
+					word[w] = row[w][k];
+				assert_int_equal(hash[k], fm_siphash13(&key, word, words));
+			}
+			assert_int_equal(hash[(n + FM_LANES - 1) / FM_LANES * FM_LANES], UINT64_C(0x5a5a5a5a5a5a5a5a));
 		}
-		lanes(&key, word, words, hash);
-		for (unsigned int lane = 0; lane < FM_LANES; lane++)
-			assert_int_equal(hash[lane], fm_siphash13(&key, word[lane], words));
-	}
 }
 
 /* Whatever this CPU can do, not only what is best on it. */
@@ -172,9 +184,8 @@ static void side_by_side_as_one_by_one(void **state)
 	fm_siphash_lanes *best = lanes_of_this_cpu();
 
 	(void)state;
-	if (best == NULL)
-		skip();
 	assert_lanes(best);
+	assert_lanes(lanes_one_by_one);
 #ifdef __x86_64__
 	if (__builtin_cpu_supports("avx2"))
 		assert_lanes(lanes_avx2);
