@@ -47,6 +47,7 @@ struct line {
 	double cycles[FM_BENCH_ENGINES][FM_BENCH_REPEAT_MAX];
 	double median[FM_BENCH_ENGINES]; /* 0: the engine cannot do it, or was not asked */
 	double to_floor[FM_BENCH_ENGINES], to_peer[FM_BENCH_ENGINES];
+	double to_tuned; /* fragmend's */
 };
 
 /* What fragmend's cycles may be, in percent; 0: there is no target. */
@@ -58,7 +59,7 @@ static bool takes(const struct fm_bench_options *options, int engine, const stru
 {
 	const uint32_t most = fm_bench_engine[engine].fragments_max;
 
-	return (most == 0 || cell->fragments <= most) && !(options->own && engine == FM_BENCH_PEER);
+	return (most == 0 || cell->fragments <= most) && !(options->own && (engine == FM_BENCH_PEER || engine == FM_BENCH_TUNED));
 }
 
 /* All lines and engines once: a slow minute of the machine is one repetition, not some lines of the table. */
@@ -136,21 +137,24 @@ static void print_line(const struct line *line)
 	const struct fm_bench_cell *cell = &line->cell;
 	const struct target target = target_of(cell);
 	const double *cycles = line->median;
-	char to_floor[16], to_peer[16], peer[16] = "-", wanted[40] = "";
+	char to_floor[16], to_peer[16], to_tuned[16], peer[16] = "-", tuned[16] = "-", wanted[40] = "";
 
 	ratio_text(to_floor, line->to_floor[FM_BENCH_FRAGMEND]);
 	ratio_text(to_peer, line->to_peer[FM_BENCH_FRAGMEND]);
 	if (cycles[FM_BENCH_PEER] > 0)
 		snprintf(peer, sizeof(peer), "%.0f", cycles[FM_BENCH_PEER]);
+	if (cycles[FM_BENCH_TUNED] > 0)
+		snprintf(tuned, sizeof(tuned), "%.0f", cycles[FM_BENCH_TUNED]);
+	ratio_text(to_tuned, line->to_tuned);
 	if (has_target(line) && target.floor > 0)
 		snprintf(wanted, sizeof(wanted), "%-3s  <= %.1f and %.1f", met(line) ? "yes" : "NO",
 			 (double)target.peer / PERCENT, (double)target.floor / PERCENT);
 	else if (has_target(line))
 		snprintf(wanted, sizeof(wanted), "%-3s  <= %.1f", met(line) ? "yes" : "NO",
 			 (double)target.peer / PERCENT);
-	printf("IPv%u  %9u  %-11s  %9u  %8.0f  %11s  %5.0f  %7s  %8s  %s\n", cell->family, cell->fragments,
+	printf("IPv%u  %9u  %-11s  %9u  %8.0f  %11s  %5s  %5.0f  %7s  %8s  %8s  %s\n", cell->family, cell->fragments,
 	       fm_bench_order_name[cell->order], cell->datagrams, cycles[FM_BENCH_FRAGMEND], peer,
-	       cycles[FM_BENCH_FLOOR], to_peer, to_floor, wanted);
+	       tuned, cycles[FM_BENCH_FLOOR], to_peer, to_tuned, to_floor, wanted);
 }
 
 static void print_head(const struct fm_bench_options *options)
@@ -166,7 +170,7 @@ static void print_head(const struct fm_bench_options *options)
 	if (options->tsv)
 		printf("engine\tfamily\tfragments\torder\tdatagrams\tcycles\tfloor\tpeer\n");
 	else
-		printf("family  fragments  order        datagrams  fragmend  rte_ip_frag  floor  to_peer  to_floor  "
+		printf("family  fragments  order        datagrams  fragmend  rte_ip_frag  tuned  floor  to_peer  to_tuned  to_floor  "
 		       "met  "
 		       "target\n");
 }
@@ -225,6 +229,8 @@ static void summarise(struct line *line)
 		line->to_floor[e] = fm_bench_median_ratio(cycles, line->cycles[FM_BENCH_FLOOR], line->repeat);
 		line->to_peer[e] = fm_bench_median_ratio(cycles, line->cycles[FM_BENCH_PEER], line->repeat);
 	}
+	line->to_tuned = fm_bench_median_ratio(line->cycles[FM_BENCH_FRAGMEND], line->cycles[FM_BENCH_TUNED],
+					       line->repeat);
 }
 
 int main(int argc, char **argv)

@@ -40,17 +40,20 @@ static void receive(const struct fm_bench_lap *lap)
 static uint64_t work(const struct fm_bench_cell *cell, const struct fm_bench_how *how)
 {
 	const struct fm_bench_engine *engine = &fm_bench_engine[FM_BENCH_FRAGMEND];
-	struct rte_mempool *pool = fm_bench_pool((uint32_t)fm_bench_block(cell) * 2 + FM_BENCH_LAP_MIN, how->socket);
+	struct rte_mempool *pool = fm_bench_pool((uint32_t)fm_bench_block(cell) * 2 + 2 * FM_BENCH_LAP_MIN, how->socket);
 	void *state = engine->create(cell, how->socket);
 	struct fm_bench_traffic traffic;
+	const uint64_t block = fm_bench_block(cell);
+	/* Whole blocks, and enough of them for whole bursts. */
+	const uint64_t positions = (FM_BENCH_LAP_MIN + block - 1) / block * block;
 	uint64_t now_tsc = 1, fragments = 0, done = 0;
 	struct fm_bench_lap lap;
 
-	fm_bench_lap_init(&lap, cell, how, fm_bench_block(cell));
+	fm_bench_lap_init(&lap, cell, how, positions);
 	fm_bench_traffic_init(&traffic, cell);
 	while (fragments < FRAGMENTS) {
 		lap.n = 0;
-		fm_bench_prepare(&lap, pool, &traffic, fm_bench_block(cell));
+		fm_bench_prepare(&lap, pool, &traffic, positions);
 		receive(&lap);
 		for (uint32_t at = 0; at < lap.n; at += lap.burst) {
 			const uint32_t n = RTE_MIN(lap.n - at, lap.burst);
