@@ -23,6 +23,7 @@
 #include "engine.h"
 #include "exit_code.h"
 #include "fail.h"
+#include "lock.h"
 #include "options.h"
 
 enum {
@@ -172,7 +173,9 @@ static void wait_for_end(void)
 	unsigned int looks = 0;
 
 	while (!stop) {
+		fm_lock_lend();
 		nanosleep(&pause, NULL);
+		fm_lock_take_back();
 		if (++looks % (FM_TICK_MS / FM_LOOK_MS) == 0) {
 			fm_engine_link_follow();
 			fm_control_periodic(stdout);

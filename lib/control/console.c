@@ -11,6 +11,7 @@
 #include "command.h"
 #include "control.h"
 #include "line.h"
+#include "lock.h"
 #include "show.h"
 #include "stats.h"
 
@@ -103,10 +104,13 @@ static int serve(struct console *console)
 static int loop(struct console *console)
 {
 	struct pollfd input = { .fd = STDIN_FILENO, .events = POLLIN };
-	int ret = 1;
+	int ready, ret = 1;
 
 	while (ret > 0 && !over(console)) {
-		if (poll(&input, 1, TICK_MS) > 0)
+		fm_lock_lend();
+		ready = poll(&input, 1, TICK_MS);
+		fm_lock_take_back();
+		if (ready > 0)
 			ret = serve(console);
 		tick(console);
 	}

@@ -11,6 +11,7 @@
 
 #include "command.h"
 #include "control.h"
+#include "lock.h"
 
 /* Files that run each other in a circle end here. */
 enum { FILES_OPEN_MAX = 8 };
@@ -47,7 +48,9 @@ static int read_char(FILE *file)
 
 	while ((c = getc(file)) == EOF && ferror(file) && errno == EAGAIN && !stopped()) {
 		clearerr(file);
+		fm_lock_lend();
 		poll(&input, 1, LOOK_MS);
+		fm_lock_take_back();
 	}
 	return c;
 }
