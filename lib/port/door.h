@@ -2,7 +2,8 @@
 /*
  * The control door: the only way from the control layer to ports and workers.
  *
- * All functions are called by one control thread at a time (the main lcore). No worker waits for any of them, but some
+ * All functions are called by one control thread at a time: the main lcore's, or who has borrowed the door from it
+ * (lib/control/lock.h). No worker waits for any of them, but some
  * give it work to do between two bursts: fm_door_stop(), fm_door_flush(), fm_door_publish() where it lets go of what it
  * holds (bypass, a smaller budget), fm_door_datagrams(). That takes as long as there are datagrams to free or to
  * describe; fm_door_sources() asks for a little at a time. Functions that can fail return 0 or -errno and put one
@@ -73,6 +74,29 @@ struct fm_port_view {
 	const char *write_path;		/* NULL: none */
 	/* From rte_eth_stats. */
 	uint64_t rx_packets, tx_packets, rx_bytes, tx_bytes, rx_missed, rx_errors, tx_errors, rx_nombuf;
+};
+
+/* What a port is and can besides: asked for when somebody looks, not each second. */
+struct fm_port_more_view {
+	char interface[16];		/* the kernel's, behind the port; "": none */
+	char firmware[64];		/* "": the driver does not tell */
+	bool allmulticast, full_duplex, autoneg;
+	bool link_held_down;		/* link-follow has taken it down */
+	bool link_interrupt;		/* the driver tells when the link changes */
+	bool scatter;			/* frames may arrive in several mbufs */
+	uint16_t mtu;			/* ethdev's; 0: the driver does not tell */
+	uint16_t mtu_min, mtu_max;	/* what it could be set to */
+	uint32_t rx_frame_max;		/* longest frame that may arrive, bytes */
+	uint32_t tx_frame_max;		/* longest that can leave; UINT32_MAX: any */
+	uint16_t rxq_max, txq_max, rxd_min, rxd_max, txd_min, txd_max;
+	uint16_t reta_size;		/* entries that spread hashes over queues; 0: none */
+	uint8_t hash_key_bytes;
+};
+
+/* One of what a driver counts. */
+struct fm_xstat_view {
+	char name[64];
+	uint64_t value;
 };
 
 /* The arithmetic of one pool: all in mbufs; size >= the sum of the others. */
@@ -153,12 +177,22 @@ void fm_door_worker(uint16_t worker, struct fm_worker_view *view);
 
 /* `index`: 0..fm_door_ports()-1. */
 void fm_door_port(uint16_t index, struct fm_port_view *view);
+void fm_door_port_more(uint16_t index, struct fm_port_more_view *view);
 void fm_door_budget(uint16_t index, struct fm_budget_view *view);
 void fm_door_numa(struct fm_numa_view *view);
 void fm_door_port_place(uint16_t index, struct fm_port_place_view *view);
 void fm_door_worker_place(uint16_t worker, struct fm_worker_place_view *view);
 /* Clear the ethdev statistics of a port. */
 int fm_door_clear_port(uint16_t index, char *err, size_t err_len);
+/*
+ * What the driver of a port counts, and clear it, which clears the ethdev statistics, too. Both speak to the driver
+ * only; no worker takes part.
+ *
+ * @param max  room in `views`; 0: only tell how many there are
+ * @return     how many; -EAGAIN: more than max; -errno
+ */
+int fm_door_xstats(uint16_t index, struct fm_xstat_view *views, uint32_t max, char *err, size_t err_len);
+int fm_door_clear_xstats(uint16_t index, char *err, size_t err_len);
 
 /* Held datagrams of one worker, oldest first; returns how many or -errno. */
 int fm_door_datagrams(uint16_t worker, struct fm_reass_view *views, uint32_t max, char *err, size_t err_len);

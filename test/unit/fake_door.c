@@ -18,6 +18,12 @@ static void reset_port(uint16_t i)
 		.nb_rxd = 1024, .nb_txd = 512, .max_segs = 8, .promiscuous = true, .rss = true,
 	};
 	snprintf(port->name, sizeof(port->name), "net_fake%u", i);
+	fake_door.port_more[i] = (struct fm_port_more_view){
+		.interface = "eth", .firmware = "22.31", .full_duplex = true, .autoneg = true, .mtu = 1500,
+		.mtu_min = 68, .mtu_max = 9600, .rx_frame_max = 1522, .tx_frame_max = 9622, .rxq_max = 16,
+		.txq_max = 16, .rxd_min = 64, .rxd_max = 4096, .txd_min = 64, .txd_max = 4096, .reta_size = 128,
+		.hash_key_bytes = 40,
+	};
 	fake_door.budget[i] = (struct fm_budget_view){
 		.port = i, .size = 10000, .available = 7000, .rx_descriptors = 2048, .tx_descriptors = 1024,
 		.tx_backlog = 500, .pipes = 50, .caches = 750, .burst_reserve = 128, .budget = 5000, .spare = 500,
@@ -134,6 +140,30 @@ void fm_door_worker(uint16_t worker, struct fm_worker_view *view)
 void fm_door_port(uint16_t index, struct fm_port_view *view)
 {
 	*view = fake_door.port[index];
+}
+
+void fm_door_port_more(uint16_t index, struct fm_port_more_view *view)
+{
+	*view = fake_door.port_more[index];
+}
+
+int fm_door_xstats(uint16_t index, struct fm_xstat_view *views, uint32_t max, char *err, size_t err_len)
+{
+	const uint32_t n = fake_door.xstats[index];
+
+	if (fake_door.xstats_error != 0)
+		return fail(fake_door.xstats_error, err, err_len);
+	if (max != 0 && max < n)
+		return fail(-EAGAIN, err, err_len);
+	if (max != 0)
+		memcpy(views, fake_door.xstat[index], n * sizeof(*views));
+	return (int)n;
+}
+
+int fm_door_clear_xstats(uint16_t index, char *err, size_t err_len)
+{
+	fake_door.xstats_cleared[index]++;
+	return fail(fake_door.clear_error, err, err_len);
 }
 
 void fm_door_budget(uint16_t index, struct fm_budget_view *view)

@@ -19,6 +19,9 @@ struct fake_door {
 	struct fm_worker_stats stats[FAKE_WORKERS_MAX];
 	struct fm_worker_view worker[FAKE_WORKERS_MAX];
 	struct fm_port_view port[FAKE_PORTS_MAX];
+	struct fm_port_more_view port_more[FAKE_PORTS_MAX];
+	struct fm_xstat_view xstat[FAKE_PORTS_MAX][FAKE_VIEWS_MAX];
+	uint32_t xstats[FAKE_PORTS_MAX];
 	struct fm_budget_view budget[FAKE_PORTS_MAX];
 	struct fm_reass_view view[FAKE_WORKERS_MAX][FAKE_VIEWS_MAX];
 	uint32_t views[FAKE_WORKERS_MAX];
@@ -30,9 +33,9 @@ struct fake_door {
 	struct fm_check_view check;
 	unsigned int check_moves;	/* so many looks find the fragments on the move */
 	/* What fails from now on, with which error; 0: nothing. */
-	int publish_error, flush_error, datagrams_error, sources_error, clear_error;
+	int publish_error, flush_error, datagrams_error, sources_error, clear_error, xstats_error;
 	/* How often. */
-	unsigned int published, flushed, cleared[FAKE_PORTS_MAX];
+	unsigned int published, flushed, cleared[FAKE_PORTS_MAX], xstats_cleared[FAKE_PORTS_MAX];
 };
 
 extern struct fake_door fake_door;
