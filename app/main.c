@@ -25,6 +25,7 @@
 #include "fail.h"
 #include "lock.h"
 #include "options.h"
+#include "telemetry.h"
 
 enum {
 	FM_LOOK_MS = 2,		/* between two looks for idleness */
@@ -148,6 +149,8 @@ static const struct fm_step {
 	int (*up)(char *err, size_t err_len);	/* 0, or negative and one sentence in `err` */
 	int (*down)(char *err, size_t err_len);	/* also after an `up` that failed half way; NULL: nothing to undo */
 } steps[] = {
+	/* Before EAL lets clients in: an endpoint that is not there yet answers null. */
+	{ fm_control_telemetry, NULL },
 	{ eal_up, eal_down },
 	{ plan_up, NULL },
 	{ fm_engine_allocate, memory_down },

@@ -86,6 +86,8 @@ int fm_do_set(struct fm_shell *shell, const struct fm_args *args)
 
 int fm_do_clear_port(struct fm_shell *shell, const struct fm_args *args)
 {
+	int (*const clear)(uint16_t index, char *err, size_t err_len) =
+		fm_args_has(args, "xstats") ? fm_door_clear_xstats : fm_door_clear_port;
 	bool all = fm_args_has(args, "all");
 	uint64_t id = fm_args_number(args, "PORT", 0);
 	struct fm_port_view view;
@@ -95,7 +97,7 @@ int fm_do_clear_port(struct fm_shell *shell, const struct fm_args *args)
 		fm_door_port(i, &view);
 		if (!all && view.id != id)
 			continue;
-		ret = fm_door_clear_port(i, shell->err, sizeof(shell->err));
+		ret = clear(i, shell->err, sizeof(shell->err));
 		if (ret == 0)
 			fm_stats_port_cleared(i, fm_now_ns());
 	}

@@ -115,7 +115,9 @@ int fm_do_help(struct fm_shell *shell, const struct fm_args *args)
 
 int fm_do_version(struct fm_shell *shell, const struct fm_args *args)
 {
-	(void)args;
-	fprintf(shell->out, "fragmend %s, %s\n", FM_VERSION, rte_version());
+	if (fm_args_has(args, "json"))
+		fprintf(shell->out, "{\"version\": \"%s\", \"dpdk\": \"%s\"}\n", FM_VERSION, rte_version());
+	else
+		fprintf(shell->out, "fragmend %s, %s\n", FM_VERSION, rte_version());
 	return 0;
 }

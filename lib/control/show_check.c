@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <time.h>
 
+#include "data.h"
 #include "door.h"
 #include "handlers.h"
 #include "show.h"
@@ -64,15 +65,70 @@ void fm_show_verdict(FILE *out, const struct fm_check_view *check)
 		check->fragments_ok ? "OK" : "BROKEN", check->mbufs_ok ? "OK" : "BROKEN");
 }
 
-int fm_do_show_check(struct fm_shell *shell, const struct fm_args *args)
+static void put(struct fm_value *root, const struct fm_check_view *check)
+{
+	struct fm_value *part;
+
+	fm_put_bool(root, "ok", fm_check_ok(check));
+	part = fm_put_object(root, "frames");
+	fm_put_bool(part, "ok", check->frames_ok);
+	fm_put_uint(part, "in", check->frames_in);
+	fm_put_uint(part, "by_outcome", check->frames_out);
+	fm_put_uint(part, "between_workers", check->frames_between);
+	part = fm_put_object(root, "fragments");
+	fm_put_bool(part, "ok", check->fragments_ok);
+	fm_put_uint(part, "in", check->fragments_in);
+	fm_put_uint(part, "completed", check->completed);
+	fm_put_uint(part, "dropped", check->dropped);
+	fm_put_uint(part, "held", check->held);
+	part = fm_put_object(root, "mbufs");
+	fm_put_bool(part, "ok", check->mbufs_ok);
+	fm_put_uint(part, "size", check->mbufs_size);
+	fm_put_uint(part, "free", check->mbufs_free);
+	fm_put_uint(part, "held", check->mbufs_held);
+	fm_put_uint(part, "elsewhere", check->mbufs_elsewhere);
+	fm_put_uint(part, "lost", check->mbufs_lost);
+}
+
+int fm_put_check(struct fm_value *root, const struct fm_ask *ask, char *err, size_t err_len)
 {
 	struct fm_check_view check;
 
-	(void)args;
+	(void)ask;
+	(void)err;
+	(void)err_len;
 	fm_check_get(&check);
-	fm_show_check(shell->out, &check);
-	if (fm_check_ok(&check))
-		return 0;
+	put(root, &check);
+	return 0;
+}
+
+static int print_json(struct fm_shell *shell, const struct fm_check_view *check)
+{
+	struct fm_report *report = fm_report_new();
+	int ret = 0;
+
+	if (report != NULL)
+		put(fm_report_root(report), check);
+	if (report != NULL && fm_report_ok(report))
+		fm_report_json(report, shell->out);
+	else
+		ret = fm_shell_fail(shell, -ENOMEM, "no memory");
+	fm_report_free(report);
+	return ret;
+}
+
+int fm_do_show_check(struct fm_shell *shell, const struct fm_args *args)
+{
+	struct fm_check_view check;
+	int ret = 0;
+
+	fm_check_get(&check);
+	if (fm_args_has(args, "json"))
+		ret = print_json(shell, &check);
+	else
+		fm_show_check(shell->out, &check);
+	if (ret != 0 || fm_check_ok(&check))
+		return ret;
 	return fm_shell_fail(shell, -EBADMSG, "accounting is broken: frames %s, fragments %s, %" PRIu64 " mbufs lost%s",
 			     check.frames_ok ? "OK" : "differ", check.fragments_ok ? "OK" : "differ", check.mbufs_lost,
 			     fm_door_forwarding() ? " (traffic was running: exact only when it is quiet)" : "");

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "data.h"
 #include "door.h"
 #include "handlers.h"
 #include "print.h"
@@ -87,12 +88,76 @@ static void print_worker(FILE *out, uint16_t worker)
 	fm_print_wrapped(out, view.text, 11, 11);
 }
 
+static void put_nodes(struct fm_value *list, const struct fm_numa_view *view)
+{
+	for (uint16_t i = 0; i < view->n_nodes; i++) {
+		const struct fm_node_view *node = &view->node[i];
+		struct fm_value *in = fm_put_object(list, NULL), *distances;
+
+		fm_put_int(in, "node", node->id);
+		fm_put_text(in, "cpus", node->cpus);
+		fm_put_text(in, "lcores", node->lcores);
+		fm_put_uint(in, "memory_bytes", node->total_bytes);
+		fm_put_uint(in, "memory_free_bytes", node->free_bytes);
+		fm_put_uint(in, "dpdk_bytes", node->heap_bytes);
+		fm_put_uint(in, "dpdk_free_bytes", node->heap_free_bytes);
+		distances = fm_put_list(in, "distances");
+		for (uint16_t j = 0; j < view->n_nodes; j++)
+			fm_put_uint(distances, NULL, view->distance[i][j]);
+	}
+}
+
+static void put_places(struct fm_value *root)
+{
+	struct fm_value *list = fm_put_list(root, "ports"), *in;
+	struct fm_port_place_view port;
+	struct fm_worker_place_view worker;
+
+	for (uint16_t i = 0; i < fm_door_ports(); i++) {
+		fm_door_port_place(i, &port);
+		in = fm_put_object(list, NULL);
+		fm_put_uint(in, "id", port.id);
+		fm_put_text(in, "name", port.name);
+		fm_put_int(in, "node", port.node);
+		fm_put_int(in, "pool_node", port.pool_node);
+		fm_put_int(in, "pool_wanted_node", port.pool_wanted);
+	}
+	list = fm_put_list(root, "workers");
+	for (uint16_t w = 0; w < fm_door_workers(); w++) {
+		fm_door_worker_place(w, &worker);
+		in = fm_put_object(list, NULL);
+		fm_put_uint(in, "worker", w);
+		fm_put_uint(in, "lcore", worker.lcore);
+		fm_put_int(in, "node", worker.node);
+		fm_put_int(in, "table_node", worker.table_node);
+		fm_put_text(in, "verdict", worker.verdict == FM_PLACED_REMOTE ? "remote" : verdicts[worker.verdict]);
+		fm_put_text(in, "text", worker.text);
+	}
+}
+
+int fm_put_numa(struct fm_value *root, const struct fm_ask *ask, char *err, size_t err_len)
+{
+	struct fm_numa_view view;
+
+	(void)ask;
+	(void)err;
+	(void)err_len;
+	fm_door_numa(&view);
+	fm_put_bool(root, "numa", view.numa);
+	fm_put_bool(root, "memory_placed", view.placed);
+	put_nodes(fm_put_list(root, "nodes"), &view);
+	put_places(root);
+	return 0;
+}
+
 int fm_do_show_numa(struct fm_shell *shell, const struct fm_args *args)
 {
+	const struct fm_ask ask = { .given = false };
 	struct fm_numa_view view;
 	FILE *out = shell->out;
 
-	(void)args;
+	if (fm_args_has(args, "json"))
+		return fm_shell_json(shell, &ask, fm_put_numa);
 	fm_door_numa(&view);
 	if (view.numa) {
 		print_nodes(out, &view);

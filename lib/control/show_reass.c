@@ -2,9 +2,10 @@
 /*
  * show reassembly stats|drops
  */
+#include <errno.h>
 #include <inttypes.h>
-#include <string.h>
 
+#include "data.h"
 #include "door.h"
 #include "handlers.h"
 #include "print.h"
@@ -64,43 +65,146 @@ static void print_identity(FILE *out, const struct fm_worker_stats *raw)
 			(int64_t)(raw->reass.fragments_in - known));
 }
 
-void fm_show_stats(FILE *out, uint16_t worker, const struct fm_stats *stats)
-{
-	uint64_t budget = 0, max_datagrams = 0;
-	struct fm_worker_view view;
-	uint16_t lcore = 0;
-	char title[64];
+/* What one worker or all of them may hold. */
+struct limits {
+	uint64_t budget_mbufs, max_datagrams;
+	uint16_t lcore;		/* of the one */
+};
 
+static void get_limits(uint16_t worker, struct limits *limits)
+{
+	struct fm_worker_view view;
+
+	*limits = (struct limits){ .lcore = 0 };
 	for (uint16_t w = 0; w < fm_door_workers(); w++) {
 		if (worker != FM_ALL_WORKERS && worker != w)
 			continue;
 		fm_door_worker(w, &view);
-		budget += view.budget_mbufs;
-		max_datagrams += view.max_datagrams;
-		lcore = view.lcore;
+		limits->budget_mbufs += view.budget_mbufs;
+		limits->max_datagrams += view.max_datagrams;
+		limits->lcore = view.lcore;
 	}
+}
+
+void fm_show_stats(FILE *out, uint16_t worker, const struct fm_stats *stats)
+{
+	struct limits limits;
+	char title[64];
+
+	get_limits(worker, &limits);
 	if (worker == FM_ALL_WORKERS)
 		snprintf(title, sizeof(title), "Reassembly, all workers");
 	else
-		snprintf(title, sizeof(title), "Reassembly, lcore %u", lcore);
+		snprintf(title, sizeof(title), "Reassembly, lcore %u", limits.lcore);
 	fprintf(out, "%-36s %18s%s\n", title, "count", stats->recent_s < 0 ? "" : "          per s");
 	print_counters(out, stats);
-	print_held(out, &stats->raw.reass, budget, max_datagrams);
+	print_held(out, &stats->raw.reass, limits.budget_mbufs, limits.max_datagrams);
+}
+
+/* The same members as counts and as rates. */
+static void put_counts(struct fm_value *in, const struct fm_worker_stats *stats, double seconds,
+		       void (*put)(struct fm_value *in, const char *name, uint64_t count, double seconds))
+{
+	const struct fm_reass_stats *reass = &stats->reass;
+	struct fm_stats_sums sum;
+
+	fm_stats_sum(stats, &sum);
+	put(in, "rx_frames", stats->rx_frames, seconds);
+	put(in, "rx_bytes", stats->rx_bytes, seconds);
+	put(in, "tx_frames", stats->tx_frames, seconds);
+	put(in, "tx_bytes", stats->tx_bytes, seconds);
+	put(in, "frames_in", reass->frames_in, seconds);
+	put(in, "frames_dropped", sum.frames_dropped, seconds);
+	put(in, "fragments_in", reass->fragments_in, seconds);
+	put(in, "fragments_completed", reass->count[FM_COMPLETED], seconds);
+	put(in, "fragments_dropped", sum.fragments_dropped, seconds);
+	put(in, "datagrams_completed", reass->datagrams_done, seconds);
+	put(in, "datagrams_sent_whole", reass->count[FM_SENT_WHOLE], seconds);
+	put(in, "datagrams_sent_refragmented", reass->count[FM_SENT_REFRAGMENTED], seconds);
+	put(in, "datagrams_dropped", sum.datagrams_dropped, seconds);
+	put(in, "polls", stats->polls, seconds);
+	put(in, "busy_polls", stats->busy_polls, seconds);
+}
+
+static void put_count(struct fm_value *in, const char *name, uint64_t count, double seconds)
+{
+	(void)seconds;
+	fm_put_uint(in, name, count);
+}
+
+void fm_put_counters(struct fm_value *in, const struct fm_stats *stats)
+{
+	put_counts(in, &stats->shown, 0, put_count);
+	/* Where the rates are not known yet there are none, which is not the same as 0. */
+	if (stats->recent_s > 0)
+		put_counts(fm_put_object(in, "per_s"), &stats->recent, stats->recent_s, fm_put_rate);
+}
+
+void fm_put_held(struct fm_value *in, const struct fm_worker_stats *now, uint64_t budget_mbufs, uint64_t max_datagrams)
+{
+	struct fm_value *held = fm_put_object(in, "held");
+
+	fm_put_uint(held, "fragments", now->reass.held_fragments);
+	fm_put_uint(held, "mbufs", now->reass.held_mbufs);
+	fm_put_uint(held, "budget_mbufs", budget_mbufs);
+	fm_put_uint(held, "datagrams", now->reass.datagrams);
+	fm_put_uint(held, "max_datagrams", max_datagrams);
+	fm_put_uint(held, "condemned", now->reass.condemned);
+	fm_put_uint(held, "tx_backlog_mbufs", now->tx_backlog_mbufs);
+	fm_put_uint(held, "between_workers_mbufs", now->pipe_mbufs);
+}
+
+int fm_ask_worker(const struct fm_ask *ask, uint16_t *worker, char *err, size_t err_len)
+{
+	struct fm_worker_view view;
+
+	*worker = FM_ALL_WORKERS;
+	for (uint16_t w = 0; ask->given && w < fm_door_workers(); w++) {
+		fm_door_worker(w, &view);
+		if (view.lcore == ask->number)
+			*worker = w;
+	}
+	if (!ask->given || *worker != FM_ALL_WORKERS)
+		return 0;
+	snprintf(err, err_len, "no worker is on lcore %" PRIu64 " (see /fragmend/lcores or show lcores)", ask->number);
+	return -ENOENT;
+}
+
+int fm_put_stats(struct fm_value *root, const struct fm_ask *ask, char *err, size_t err_len)
+{
+	struct limits limits;
+	struct fm_stats stats;
+	uint16_t worker;
+	int ret = fm_ask_worker(ask, &worker, err, err_len);
+
+	if (ret != 0)
+		return ret;
+	get_limits(worker, &limits);
+	fm_stats_get(worker, fm_now_ns(), &stats);
+	if (ask->since_start)
+		stats.shown = stats.raw;
+	if (worker != FM_ALL_WORKERS)
+		fm_put_uint(root, "lcore", limits.lcore);
+	fm_put_counters(root, &stats);
+	fm_put_held(root, &stats.raw, limits.budget_mbufs, limits.max_datagrams);
+	return 0;
 }
 
 int fm_do_show_stats(struct fm_shell *shell, const struct fm_args *args)
 {
-	uint64_t lcore = fm_args_number(args, "LCORE", UINT64_MAX);
-	uint16_t worker = FM_ALL_WORKERS;
-	struct fm_worker_view view;
+	const struct fm_ask ask = {
+		.given = fm_args_has(args, "LCORE"), .number = fm_args_number(args, "LCORE", 0),
+	};
 	struct fm_check_view check;
 	struct fm_stats stats;
+	uint16_t worker;
+	int ret;
 
-	for (uint16_t w = 0; w < fm_door_workers(); w++) {
-		fm_door_worker(w, &view);
-		if (view.lcore == lcore)
-			worker = w;
-	}
+	if (fm_args_has(args, "json"))
+		return fm_shell_json(shell, &ask, fm_put_stats);
+	ret = fm_ask_worker(&ask, &worker, shell->err, sizeof(shell->err));
+	if (ret != 0)
+		return ret;
 	fm_stats_get(worker, fm_now_ns(), &stats);
 	fm_show_stats(shell->out, worker, &stats);
 	if (worker != FM_ALL_WORKERS) {
@@ -170,11 +274,39 @@ void fm_show_outcomes(FILE *out, const struct fm_stats *stats, bool with_zero)
 		fprintf(out, "\n-: dropped for what it is   !: dropped for want of memory, time or room\n");
 }
 
-int fm_do_show_drops(struct fm_shell *shell, const struct fm_args *args)
+int fm_put_drops(struct fm_value *root, const struct fm_ask *ask, char *err, size_t err_len)
 {
+	static const char *const severity[] = {
+		[FM_SEV_GOOD] = "good", [FM_SEV_DROP] = "drop", [FM_SEV_PRESSURE] = "pressure",
+	};
+	static const char *const unit[] = {
+		[FM_UNIT_FRAME] = "frame", [FM_UNIT_FRAGMENT] = "fragment", [FM_UNIT_DATAGRAM] = "datagram",
+	};
 	struct fm_stats stats;
 
-	(void)args;
+	(void)err;
+	(void)err_len;
+	fm_stats_get(FM_ALL_WORKERS, fm_now_ns(), &stats);
+	for (unsigned int i = 0; i < FM_OUTCOME_MAX; i++) {
+		const struct fm_outcome_info *info = &fm_outcome_info[i];
+		struct fm_value *in = fm_put_object(root, info->name);
+
+		fm_put_uint(in, "count", (ask->since_start ? &stats.raw : &stats.shown)->reass.count[i]);
+		fm_put_rate(in, "per_s", stats.recent.reass.count[i], stats.recent_s);
+		fm_put_text(in, "severity", severity[info->severity]);
+		fm_put_text(in, "unit", unit[info->unit]);
+		fm_put_text(in, "text", info->text);
+	}
+	return 0;
+}
+
+int fm_do_show_drops(struct fm_shell *shell, const struct fm_args *args)
+{
+	const struct fm_ask ask = { .given = false };
+	struct fm_stats stats;
+
+	if (fm_args_has(args, "json"))
+		return fm_shell_json(shell, &ask, fm_put_drops);
 	fm_stats_get(FM_ALL_WORKERS, fm_now_ns(), &stats);
 	fm_show_outcomes(shell->out, &stats, true);
 	return 0;

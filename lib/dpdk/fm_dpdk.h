@@ -59,4 +59,20 @@ static inline bool fm_dpdk_rss_is_symmetric(const struct rte_eth_rss_conf *conf)
 }
 #endif
 
+#ifdef FM_DPDK_TELEMETRY
+#include <stdint.h>
+
+#include <rte_telemetry.h>
+
+/* A whole number in a dictionary; 23.03 gave it another name, 25.11 has the old one no longer. 0 or -errno. */
+static inline int fm_dpdk_tel_uint(struct rte_tel_data *to, const char *name, uint64_t number)
+{
+#if FM_DPDK_RELEASE >= RTE_VERSION_NUM(23, 3, 0, 0)
+	return rte_tel_data_add_dict_uint(to, name, number);
+#else
+	return rte_tel_data_add_dict_u64(to, name, number);
+#endif
+}
+#endif
+
 #endif

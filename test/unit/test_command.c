@@ -144,12 +144,14 @@ static void sentences(void **state)
 		{ "show prot info 0",
 		  "\"prot\" cannot follow \"show\", possible are port, config, budget, lcores, numa, reassembly or "
 		  "check" },
-		{ "show port", "\"show port\" is not complete, it goes on with info or stats" },
+		{ "show port", "\"show port\" is not complete, it goes on with info, stats, xstats or link" },
 		{ "show port info", "\"show port info\" is not complete, it goes on with all or PORT (0, 1)" },
 		{ "show port info 2", "\"2\" cannot follow \"show port info\", possible are all or PORT (0, 1)" },
 		{ "show port info 0x1", "\"0x1\" cannot follow \"show port info\", possible are all or PORT (0, 1)" },
-		{ "show config now", "nothing can follow \"show config\", got \"now\"" },
-		{ "show reassembly stats 1", "\"1\" cannot follow \"show reassembly stats\", possible is lcore" },
+		{ "show config now", "\"now\" cannot follow \"show config\", possible is json" },
+		{ "show config json now", "nothing can follow \"show config json\", got \"now\"" },
+		{ "show reassembly stats 1",
+		  "\"1\" cannot follow \"show reassembly stats\", possible are lcore or json" },
 		{ "show reassembly stats lcore 3",
 		  "\"3\" cannot follow \"show reassembly stats lcore\", possible is LCORE (1, 2)" },
 		{ "show reassembly datagrams top 0",
@@ -224,9 +226,9 @@ static void completion(void **state)
 	complete("show port info ", "all 0 1");
 	complete("show port info 1", "1");
 	complete("show port info 7", "");
-	complete("show config ", "-<Enter>");
+	complete("show config ", "-<Enter> json");
 	complete("show config x", "");
-	complete("show reassembly stats ", "-<Enter> lcore");
+	complete("show reassembly stats ", "-<Enter> lcore json");
 	complete("show reassembly stats lcore ", "1 2");
 	complete("show reassembly datagrams top ", "-N");
 	complete("show reassembly s", "stats sources");

@@ -49,7 +49,7 @@ static void width(void **state)
 		"help", "help show", "help set", "help reassembly", "help overlap", "version", "show port info all",
 		"show port stats all", "show config", "show budget", "show lcores", "show reassembly stats",
 		"show reassembly stats lcore 2", "show reassembly drops", "show reassembly datagrams",
-		"show reassembly sources", "show check", "show numa",
+		"show reassembly sources", "show check", "show numa", "show port xstats all", "show port link all",
 	};
 	struct shell_fixture *f = *state;
 	uint64_t *member = (uint64_t *)fake_door.stats;
@@ -75,6 +75,19 @@ static void width(void **state)
 	}
 	fake_door.port[1].no_rss = "hashes fragments by addresses alone, but not what is no fragment";
 	fake_door.port[0].rx_packets = 4000000000000;
+	fake_door.xstats[0] = 1;
+	memset(fake_door.xstat[0][0].name, 'x', sizeof(fake_door.xstat[0][0].name) - 1);
+	fake_door.xstat[0][0].value = UINT64_MAX;
+	for (unsigned int i = 0; i < 2; i++) {
+		struct fm_port_more_view *more = &fake_door.port_more[i];
+
+		memset(more->firmware, 'v', 40);
+		more->link_held_down = true;
+		more->rx_frame_max = more->tx_frame_max = UINT32_MAX - 1;
+		more->rxq_max = more->txq_max = more->rxd_min = more->rxd_max = more->txd_min = more->txd_max = 65535;
+		more->reta_size = 65535;
+		more->hash_key_bytes = 255;
+	}
 	fake_door.port[0].rx_bytes = 400000000000000000;
 	fake_door.views[0] = 1;
 	memset(&fake_door.view[0][0], 0xff, sizeof(fake_door.view[0][0]));
@@ -313,7 +326,7 @@ static void ports(void **state)
 	fake_door.port[1].rx_nombuf = 42;
 	assert_int_equal(shell_run(f, "show port info all"), 0);
 	assert_non_null(strstr(f->text, "Port 0: net_fake0\n"));
-	assert_non_null(strstr(f->text, "up, 10000 Mbit/s\n"));
+	assert_non_null(strstr(f->text, "up, 10000 Mbit/s, full duplex\n"));
 	assert_non_null(strstr(f->text, "Port 1: net_fake1\n"));
 	assert_non_null(strstr(f->text, "down\n"));
 	assert_int_equal(shell_run(f, "show port stats 1"), 0);
