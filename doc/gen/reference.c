@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * reference outcomes|commands|settings: print a reference page, in Markdown, from the table of that name.
+ * reference outcomes|commands|settings|telemetry: print a reference page, in Markdown, from the table of that name.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -8,6 +8,8 @@
 
 #include "command.h"
 #include "syntax.h"
+#include "telemetry.h"
+#include "telemetry_fields.h"
 
 static void print_head(const char *title, const char *table)
 {
@@ -123,6 +125,54 @@ static void print_settings(void)
 	}
 }
 
+static const struct {
+	const char *endpoint, *path, *text;
+} fields[] = {
+#define FM_FIELD(endpoint, path, text) { endpoint, path, text },
+	FM_TELEMETRY_FIELDS(FM_FIELD)
+#undef FM_FIELD
+#define FM_FIELD(name) { "stats", "per_s." name, "" },
+	FM_TELEMETRY_RATES(FM_FIELD)
+#undef FM_FIELD
+};
+
+static void print_endpoint(const struct fm_endpoint *endpoint)
+{
+	const char *name = strrchr(endpoint->path, '/') + 1;
+
+	printf("\n## `%s%s`\n\n%s\n\n| member | what it is |\n| --- | --- |\n", endpoint->path, endpoint->params,
+	       endpoint->text);
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+		if (strcmp(fields[i].endpoint, name) == 0)
+			printf("| `%s` | %s |\n", fields[i].path, fields[i].text);
+	if (endpoint->list != NULL)
+		printf("| `next` | Only if `%s` goes on: FIRST for the rest of it. |\n", endpoint->list);
+}
+
+static void print_telemetry(void)
+{
+	print_head("Telemetry", "lib/control/telemetry.c");
+	printf("\nfragmend answers through DPDK's rte_telemetry, on the socket `dpdk_telemetry.v2` in EAL's runtime\n"
+	       "directory (`/var/run/dpdk/PREFIX/` for root), beside DPDK's own endpoints. Ask with\n"
+	       "`dpdk-telemetry.py -f PREFIX` or any client that reads JSON from such a socket. With the EAL option\n"
+	       "`--no-telemetry` there is none. The socket is open to whom its directory is open: nothing can be\n"
+	       "changed through it, but who asks sees addresses.\n\n"
+	       "Parameters follow the name, parted by commas: `/fragmend/sources,20`. What cannot be answered has one\n"
+	       "member, `error`, with a sentence. While the console runs a long command (`load` of a pipe that nobody\n"
+	       "writes to), at the start and at the end of the program, that is \"busy\", after %d seconds.\n\n"
+	       "The same data come from the console by `show ... json`, with these differences. Counters here count\n"
+	       "from the start, whatever `clear` was given. Truth is 0 or 1, rates are whole numbers, and a list is\n"
+	       "an object whose names are 0, 1, 2, ...: rte_telemetry has neither. Texts are cut at %d characters,\n"
+	       "and `?` stands for what is not ASCII. Rates are of the last one or two seconds, and left out while\n"
+	       "they are not known.\n\n"
+	       "An answer has room for 16 KiB. Of a list that is longer a part comes, and `next` says which FIRST\n"
+	       "brings the next part; of datagrams and sources, which come and go meanwhile, each part is of its own\n"
+	       "moment. Ten clients can be connected at a time; each waits for the one whose turn it is.\n",
+	       FM_TELEMETRY_WAIT_MS / 1000, FM_TELEMETRY_TEXT_MAX);
+	for (unsigned int i = 0; i < fm_endpoints; i++)
+		print_endpoint(&fm_endpoint[i]);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
@@ -132,6 +182,7 @@ int main(int argc, char **argv)
 		{ "outcomes", print_outcomes },
 		{ "commands", print_commands },
 		{ "settings", print_settings },
+		{ "telemetry", print_telemetry },
 	};
 
 	for (unsigned int i = 0; argc == 2 && i < sizeof(pages) / sizeof(pages[0]); i++) {
@@ -140,6 +191,6 @@ int main(int argc, char **argv)
 		pages[i].print();
 		return fflush(stdout) == 0 ? 0 : 1;
 	}
-	fprintf(stderr, "usage: reference outcomes|commands|settings\n");
+	fprintf(stderr, "usage: reference outcomes|commands|settings|telemetry\n");
 	return 2;
 }

@@ -109,19 +109,21 @@ int fm_telemetry_parse(const struct fm_endpoint *endpoint, const char *params, s
 	return ret;
 }
 
+_Static_assert(FM_TELEMETRY_TEXT_MAX < RTE_TEL_MAX_STRING_LEN, "rte_telemetry would cut them");
+
 /* rte_telemetry of 22.11 writes other characters in a way that is no JSON. */
-static void clean(const char *text, char to[RTE_TEL_MAX_STRING_LEN])
+static void clean(const char *text, char to[FM_TELEMETRY_TEXT_MAX + 1])
 {
 	size_t i;
 
-	for (i = 0; text[i] != '\0' && i + 1 < RTE_TEL_MAX_STRING_LEN; i++)
+	for (i = 0; text[i] != '\0' && i < FM_TELEMETRY_TEXT_MAX; i++)
 		to[i] = text[i] >= ' ' && text[i] <= '~' ? text[i] : '?';
 	to[i] = '\0';
 }
 
 static size_t text_bytes(const char *text)
 {
-	char cleaned[RTE_TEL_MAX_STRING_LEN];
+	char cleaned[FM_TELEMETRY_TEXT_MAX + 1];
 	size_t bytes = 2;
 
 	clean(text, cleaned);
@@ -210,7 +212,7 @@ static int convert(const struct fm_value *from, struct rte_tel_data *to);
 
 static int add(const struct fm_value *value, const char *name, struct rte_tel_data *to)
 {
-	char text[RTE_TEL_MAX_STRING_LEN];
+	char text[FM_TELEMETRY_TEXT_MAX + 1];
 	struct rte_tel_data *inner;
 	int ret;
 

@@ -14,6 +14,7 @@
 enum {
 	/* Of an answer, at most: what is beyond 16 KiB rte_telemetry drops in silence. */
 	FM_TELEMETRY_BYTES = 15 * 1024,
+	FM_TELEMETRY_TEXT_MAX = 127,	/* characters of a text or a name */
 	FM_TELEMETRY_LIST_MAX = 200,	/* sources or datagrams that can be asked for */
 	FM_TELEMETRY_WAIT_MS = 2000,	/* for the control door */
 };

@@ -17,7 +17,7 @@
 #include "stats.h"
 #include "telemetry.h"
 
-enum { DICT_MAX = 256, TEXT_MAX = 127 };	/* of rte_telemetry */
+enum { DICT_MAX = 256, TEXT_MAX = FM_TELEMETRY_TEXT_MAX };	/* of rte_telemetry */
 
 static int setup(void **state)
 {
