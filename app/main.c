@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <rte_eal.h>
@@ -24,16 +23,15 @@
 #include "exit_code.h"
 #include "fail.h"
 #include "lock.h"
+#include "loop.h"
 #include "options.h"
 #include "telemetry.h"
 
-enum {
-	FM_LOOK_MS = 2,		/* between two looks for idleness */
-	FM_TICK_MS = 100,	/* between two looks at links and the status table */
-};
+enum { FM_LOOK_MS = 2 };	/* between two looks for idleness */
 
 struct fm_app {
 	struct fm_options options;
+	struct fm_loop loop;
 	int eal_argc;
 	char **eal_argv;
 	char runtime_dir[PATH_MAX];
@@ -162,46 +160,47 @@ static const struct fm_step {
 
 enum { FM_STEPS = sizeof(steps) / sizeof(steps[0]) };
 
-/* Between console commands, and in the loop without console: about every FM_TICK_MS. */
-static void tick(void)
+static void tick(void *arg, uint64_t now_ns)
 {
+	(void)arg;
+	(void)now_ns;
 	fm_engine_link_follow();
-	if (app.options.exit_on_idle_ms != 0 && fm_engine_idle(app.options.exit_on_idle_ms))
-		stop = 1;
+	fm_control_sample();
+	if (!app.options.interactive)
+		fm_control_periodic(stdout);
 }
 
-static void wait_for_end(void)
+static void look_for_idleness(void *arg, uint64_t now_ns)
 {
-	const struct timespec pause = { .tv_nsec = FM_LOOK_MS * 1000000L };
-	unsigned int looks = 0;
-
-	while (!stop) {
-		fm_lock_lend();
-		nanosleep(&pause, NULL);
-		fm_lock_take_back();
-		if (++looks % (FM_TICK_MS / FM_LOOK_MS) == 0) {
-			fm_engine_link_follow();
-			fm_control_periodic(stdout);
-		}
-		if (app.options.exit_on_idle_ms != 0 && fm_engine_idle(app.options.exit_on_idle_ms))
-			stop = 1;
-	}
+	(void)arg;
+	(void)now_ns;
+	if (fm_engine_idle(app.options.exit_on_idle_ms))
+		fm_loop_end(&app.loop);
 }
+
+static struct fm_timer ticking = { .period_ms = FM_TICK_MS, .due = tick };
+static struct fm_timer idling = { .period_ms = FM_LOOK_MS, .due = look_for_idleness };
 
 static int serve(char *err, size_t err_len)
 {
-	int ret;
+	struct fm_console *console = NULL;
+	int ret = 0, console_ret;
 
 	app.served = true;
 	if (app.quit)
 		return 0;
-	if (!app.options.interactive) {
-		wait_for_end();
-		return 0;
-	}
-	ret = fm_control_interactive(&stop, tick);
-	if (ret < 0)
-		return fm_fail(err, err_len, ret, "the console cannot be read: %s", strerror(-ret));
+	fm_loop_add_timer(&app.loop, &ticking);
+	if (app.options.exit_on_idle_ms != 0)
+		fm_loop_add_timer(&app.loop, &idling);
+	if (app.options.interactive)
+		ret = fm_control_console_open(&app.loop, &console);
+	if (ret == 0)
+		ret = fm_loop_run(&app.loop);
+	console_ret = fm_control_console_close(console);
+	if (ret == 0)
+		ret = console_ret;
+	if (ret != 0)
+		return fm_fail(err, err_len, ret, "the console cannot be served: %s", strerror(-ret));
 	return 0;
 }
 
@@ -294,5 +293,7 @@ int main(int argc, char **argv)
 	if (app.options.config.has_seed)
 		fprintf(stderr, "fragmend: --seed makes the tables attackable; for tests only\n");
 	catch_signals();
+	fm_loop_init(&app.loop, &stop);
+	fm_loop_around_wait(&app.loop, fm_lock_lend, fm_lock_take_back);
 	return run();
 }

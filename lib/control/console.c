@@ -3,66 +3,56 @@
  * The console on stdin and stdout.
  */
 #include <errno.h>
-#include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 #include <termios.h>
 #include <unistd.h>
 
 #include "command.h"
 #include "control.h"
+#include "control.h"
 #include "line.h"
-#include "lock.h"
+#include "loop.h"
 #include "show.h"
-#include "stats.h"
 
-enum { TICK_MS = 100 };
-
-struct console {
+struct fm_console {
+	struct fm_loop *loop;
+	struct fm_watch input;
+	struct fm_timer tick;
 	struct fm_shell shell;
-	const volatile sig_atomic_t *stop;
-	void (*tick)(void);
-	uint64_t ticked_ns;
+	int error;			/* -errno: why the input could not be read */
+	bool terminal;
+	struct termios before;		/* of the terminal */
 	struct fm_line *line;		/* NULL: not a terminal */
 	size_t used;			/* of `text`; not a terminal */
 	char text[FM_LINE_MAX + 1];	/* one character more than a line may have, so that it is refused */
 };
 
-static bool over(const struct console *console)
-{
-	return console->shell.quit || *console->stop != 0;
-}
-
 static bool run(void *arg, const char *text)
 {
-	struct console *console = arg;
+	struct fm_console *console = arg;
 
 	if (fm_command_run(&console->shell, text) != 0)
 		fprintf(console->shell.out, "error: %s\n", console->shell.err);
 	fflush(console->shell.out);
-	return !over(console);
+	return !console->shell.quit;
 }
 
-static void tick(struct console *console)
+static void tick(void *arg, uint64_t now_ns)
 {
-	uint64_t now_ns = fm_now_ns();
+	struct fm_console *console = arg;
 
-	if (now_ns - console->ticked_ns < TICK_MS * 1000000ull)
+	if (!fm_status_due(now_ns))
 		return;
-	console->ticked_ns = now_ns;
-	fm_stats_sample(now_ns);
-	if (fm_status_due(now_ns)) {
-		if (console->line != NULL)
-			fm_line_hide(console->line);
-		fm_control_print_stats(console->shell.out);
-		if (console->line != NULL)
-			fm_line_show(console->line);
-	}
-	if (console->tick != NULL)
-		console->tick();
+	if (console->line != NULL)
+		fm_line_hide(console->line);
+	fm_control_print_stats(console->shell.out);
+	if (console->line != NULL)
+		fm_line_show(console->line);
 }
 
 /* A character from a pipe or file. */
-static void take(struct console *console, char c)
+static void take(struct fm_console *console, char c)
 {
 	if (c != '\n') {
 		if (console->used < FM_LINE_MAX)
@@ -72,7 +62,6 @@ static void take(struct console *console, char c)
 	console->text[console->used] = '\0';
 	console->used = 0;
 	run(console, console->text);
-	tick(console);
 }
 
 /*
@@ -80,7 +69,7 @@ static void take(struct console *console, char c)
  *
  * @return 1; 0: the end of the input; -errno
  */
-static int serve(struct console *console)
+static int serve(struct fm_console *console)
 {
 	char buf[256];
 	ssize_t n = read(STDIN_FILENO, buf, sizeof(buf));
@@ -92,29 +81,25 @@ static int serve(struct console *console)
 		return errno == EINTR || errno == EAGAIN ? 1 : -errno;
 	if (n == 0 && console->line == NULL && console->used > 0)
 		take(console, '\n');
-	for (ssize_t i = 0; i < n && !over(console); i++) {
+	for (ssize_t i = 0; i < n && !console->shell.quit; i++) {
 		if (console->line == NULL)
 			take(console, buf[i]);
 		else if (!fm_line_type(console->line, buf[i]))
 			return 0;
 	}
-	return n > 0;
+	return n > 0 && !console->shell.quit;
 }
 
-static int loop(struct console *console)
+static void ready(void *arg, short events)
 {
-	struct pollfd input = { .fd = STDIN_FILENO, .events = POLLIN };
-	int ready, ret = 1;
+	struct fm_console *console = arg;
+	int ret = serve(console);
 
-	while (ret > 0 && !over(console)) {
-		fm_lock_lend();
-		ready = poll(&input, 1, TICK_MS);
-		fm_lock_take_back();
-		if (ready > 0)
-			ret = serve(console);
-		tick(console);
-	}
-	return ret < 0 ? ret : 0;
+	(void)events;
+	if (ret > 0)
+		return;
+	console->error = ret;
+	fm_loop_end(console->loop);
 }
 
 /* Keys come one by one and unechoed; Ctrl-C is a key, too. */
@@ -131,29 +116,58 @@ static int raw(struct termios *before)
 	return tcsetattr(STDIN_FILENO, TCSAFLUSH, &keys) == 0 ? 0 : -errno;
 }
 
-static int on_terminal(struct console *console)
+static int open_terminal(struct fm_console *console)
 {
-	struct termios before;
-	int ret = raw(&before);
+	int ret = raw(&console->before);
 
 	if (ret != 0)
 		return ret;
+	console->terminal = true;
 	console->line = fm_line_open(stdout, "fragmend> ", run, console);
-	if (console->line != NULL) {
-		ret = loop(console);
-		fm_line_close(console->line);
-	} else {
-		ret = -ENOMEM;
-	}
-	fputc('\n', stdout);
-	fflush(stdout);
-	tcsetattr(STDIN_FILENO, TCSADRAIN, &before);
+	return console->line != NULL ? 0 : -ENOMEM;
+}
+
+int fm_control_console_open(struct fm_loop *loop, struct fm_console **opened)
+{
+	struct fm_console *console = calloc(1, sizeof(*console));
+	int ret = 0;
+
+	*opened = NULL;
+	if (console == NULL)
+		return -ENOMEM;
+	console->loop = loop;
+	console->shell.out = stdout;
+	console->input = (struct fm_watch){ .fd = STDIN_FILENO, .events = POLLIN, .ready = ready, .arg = console };
+	console->tick = (struct fm_timer){ .period_ms = FM_TICK_MS, .due = tick, .arg = console };
+	if (isatty(STDIN_FILENO))
+		ret = open_terminal(console);
+	if (ret == 0)
+		ret = fm_loop_add_watch(loop, &console->input);
+	if (ret == 0)
+		ret = fm_loop_add_timer(loop, &console->tick);
+	if (ret == 0)
+		*opened = console;
+	else
+		fm_control_console_close(console);
 	return ret;
 }
 
-int fm_control_interactive(const volatile sig_atomic_t *stop, void (*tick_app)(void))
+int fm_control_console_close(struct fm_console *console)
 {
-	struct console console = { .shell.out = stdout, .stop = stop, .tick = tick_app };
+	int error;
 
-	return isatty(STDIN_FILENO) ? on_terminal(&console) : loop(&console);
+	if (console == NULL)
+		return 0;
+	fm_loop_remove_watch(console->loop, &console->input);
+	fm_loop_remove_timer(console->loop, &console->tick);
+	if (console->line != NULL)
+		fm_line_close(console->line);
+	if (console->terminal) {
+		fputc('\n', stdout);
+		fflush(stdout);
+		tcsetattr(STDIN_FILENO, TCSADRAIN, &console->before);
+	}
+	error = console->error;
+	free(console);
+	return error;
 }

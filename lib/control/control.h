@@ -13,6 +13,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
+struct fm_console;
+struct fm_loop;
+
 /*
  * What ends command files early, also those of `load`, between two of their lines: *stop, set by a signal handler. NULL
  * (the default): nothing does. It must stay valid.
@@ -32,21 +35,30 @@ void fm_control_set_stop(const volatile sig_atomic_t *stop);
 int fm_control_run_file(const char *path, FILE *out, char *err, size_t err_len);
 
 /*
- * Serve the console on stdin and stdout until `quit`, the end of the input or *stop.
+ * Serve the console on stdin and stdout from a loop (loop.h), which is ended by `quit` and by the end of the input.
  *
  * On a terminal: prompt, history, TAB completion; Ctrl-C empties the line and Ctrl-D on an empty line leaves. Otherwise
  * (pipe, file): one command per line, no prompt and no echo. A command that fails prints one sentence on stdout and the
  * console goes on. The status table of `set stats-period` is printed from here, too.
  *
- * @param stop  set by a signal handler; looked at every 100 ms at the latest
- * @param tick  called about every 100 ms, between commands only; may be NULL
- * @return      0, or -errno if stdin cannot be read
+ * @return  0, or -errno if stdin cannot be served
  */
-int fm_control_interactive(const volatile sig_atomic_t *stop, void (*tick)(void));
+int fm_control_console_open(struct fm_loop *loop, struct fm_console **console);
 
 /*
- * Print the status table if `set stats-period` or fm_control_set_stats_period() asks for it and it is due. For the loop
- * of a program without console; call it about every 100 ms.
+ * Leave the terminal as it was, and the loop.
+ *
+ * @param console  may be NULL
+ * @return         0; -errno: what ended it was that stdin could not be read
+ */
+int fm_control_console_close(struct fm_console *console);
+
+/* Sample the counters, of which rates are made. Call it every FM_TICK_MS (loop.h). */
+void fm_control_sample(void);
+
+/*
+ * Print the status table if `set stats-period` or fm_control_set_stats_period() asks for it and it is due. For a
+ * program without console; call it every FM_TICK_MS.
  */
 void fm_control_periodic(FILE *out);
 

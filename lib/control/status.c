@@ -80,11 +80,13 @@ bool fm_status_due(uint64_t now_ns)
 	return !first;
 }
 
+void fm_control_sample(void)
+{
+	fm_stats_sample(fm_now_ns());
+}
+
 void fm_control_periodic(FILE *out)
 {
-	uint64_t now_ns = fm_now_ns();
-
-	fm_stats_sample(now_ns);
-	if (fm_status_due(now_ns))
+	if (fm_status_due(fm_now_ns()))
 		fm_control_print_stats(out);
 }
