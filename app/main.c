@@ -32,6 +32,7 @@ enum { FM_LOOK_MS = 2 };	/* between two looks for idleness */
 struct fm_app {
 	struct fm_options options;
 	struct fm_loop loop;
+	struct fm_server *server;	/* of the console socket; NULL: none */
 	int eal_argc;
 	char **eal_argv;
 	char runtime_dir[PATH_MAX];
@@ -66,6 +67,22 @@ static const char *eal_hint(void)
 		return "";
 	return "; if it found no hugepages or too few: reserve some, as root, with `echo 512 > "
 	       "/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages`, or do without by --no-huge -m 512";
+}
+
+/* First of all: a name that is taken is found before anything else is touched, and there is one thread only. */
+static int socket_up(char *err, size_t err_len)
+{
+	if (app.options.console_socket == NULL)
+		return 0;
+	return fm_control_socket_open(&app.loop, app.options.console_socket, &app.server, err, err_len);
+}
+
+static int socket_down(char *err, size_t err_len)
+{
+	(void)err;
+	(void)err_len;
+	fm_control_socket_close(app.server);
+	return 0;
 }
 
 static int eal_up(char *err, size_t err_len)
@@ -149,6 +166,7 @@ static const struct fm_step {
 } steps[] = {
 	/* Before EAL lets clients in: an endpoint that is not there yet answers null. */
 	{ fm_control_telemetry, NULL },
+	{ socket_up, socket_down },
 	{ eal_up, eal_down },
 	{ plan_up, NULL },
 	{ fm_engine_allocate, memory_down },

@@ -9,6 +9,7 @@
 
 #include "fail.h"
 #include "fm_reass.h"
+#include "listen.h"
 #include "options.h"
 #include "setting.h"
 
@@ -16,7 +17,7 @@ enum fm_option_kind {
 	FM_OPTION_SWITCH,	/* `value` goes to the bool at `offset` */
 	FM_OPTION_NUMBER,	/* min..max, to the unsigned integer of `size` bytes at `offset` */
 	FM_OPTION_CHOICE,	/* one of `words`, its place to the enum at `offset` */
-	FM_OPTION_TEXT,		/* to the const char * at `offset` */
+	FM_OPTION_TEXT,		/* min..max bytes (max 0: any), to the const char * at `offset` */
 	FM_OPTION_PORT_NUMBER,	/* PORT=NUMBER, to an array of uint32_t by port; may be repeated */
 	FM_OPTION_PORT_TEXT,	/* PORT=TEXT, to an array of const char * by port; may be repeated */
 	FM_OPTION_SETTING,	/* a setting of the console that has the same name, range and sentence */
@@ -61,6 +62,9 @@ static const struct fm_option table[] = {
 	  .text = "Serve a console on the terminal." },
 	FM_SWITCH("auto-start", auto_start, true, "Forward at once; without -i that is so anyway."),
 	FM_TEXT("cmdline-file", "FILE", cmdline_file, "Console commands to run before forwarding."),
+	{ .name = "console-socket", .arg = "PATH", .kind = FM_OPTION_TEXT, FM_AT(console_socket), .min = 1,
+	  .max = FM_SOCKET_PATH_MAX,
+	  .text = "Serve the console on a unix socket for its owner alone, too (see fragmend-cli)." },
 	{ .name = "port-topology", .arg = "TOPOLOGY", .kind = FM_OPTION_CHOICE, FM_AT(config.topology),
 	  .words = { "paired", "loop" }, .text = "Ports 0 and 1, 2 and 3, ... face each other, or each port itself." },
 	FM_NUMBER("rxq", "N", config.nb_rxq, 1, FM_QUEUES_LIMIT,
@@ -169,6 +173,16 @@ static int read_choice(const struct fm_option *o, const char *text, int *choice,
 		       text);
 }
 
+static int check_length(const struct fm_option *o, const char *text, char *err, size_t err_len)
+{
+	const size_t len = strlen(text);
+
+	if (o->max == 0 || (len >= o->min && len <= o->max))
+		return 0;
+	return fm_fail(err, err_len, -EINVAL, "--%s must have %" PRIu64 "..%" PRIu64 " bytes, got %zu: \"%s\"",
+		       o->name, o->min, o->max, len, text);
+}
+
 /* "PORT=VALUE": the port, and where the value starts. */
 static int read_port(const struct fm_option *o, const char *text, uint16_t *port, const char **value, char *err,
 		     size_t err_len)
@@ -256,6 +270,7 @@ static int take(const struct fm_option *o, const char *text, struct fm_options *
 		put_number(to, o->size, (uint64_t)choice);
 		break;
 	case FM_OPTION_TEXT:
+		ret = check_length(o, text, err, err_len);
 		*(const char **)to = text;
 		break;
 	case FM_OPTION_PORT_NUMBER:

@@ -14,6 +14,7 @@ struct fm_options {
 	struct fm_config config;
 	bool interactive, auto_start;
 	const char *cmdline_file;	/* NULL: none */
+	const char *console_socket;	/* NULL: none */
 	uint32_t stats_period_s;	/* 0: none */
 	uint32_t exit_on_idle_ms;	/* 0: never */
 	bool help, version;

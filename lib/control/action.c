@@ -41,8 +41,20 @@ int fm_do_flush(struct fm_shell *shell, const struct fm_args *args)
 
 int fm_do_quit(struct fm_shell *shell, const struct fm_args *args)
 {
-	(void)args;
+	if (shell->session && !fm_args_has(args, "program"))
+		return fm_shell_fail(shell, -EPERM, "\"quit\" ends fragmend, not this session: \"exit\" leaves the "
+				     "session, \"quit program\" stops forwarding for good");
 	shell->quit = true;
+	return 0;
+}
+
+int fm_do_exit(struct fm_shell *shell, const struct fm_args *args)
+{
+	(void)args;
+	if (shell->session)
+		shell->leave = true;
+	else
+		shell->quit = true;
 	return 0;
 }
 

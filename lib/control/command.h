@@ -19,6 +19,7 @@
 #include <stdio.h>
 
 #include "setting.h"
+#include "stream.h"
 
 enum {
 	FM_LINE_MAX = 512,	/* bytes of a command line, what rte_cmdline's line editor holds */
@@ -38,7 +39,12 @@ enum fm_group {
 struct fm_shell {
 	FILE *out;
 	char err[FM_SENTENCE_LEN];	/* why the last command failed */
-	bool quit;			/* `quit` was given */
+	bool quit;			/* the program is to end */
+	bool session;			/* it is one of the console socket */
+	bool leave;			/* that session is to end */
+	bool serving;			/* others wait while a command runs, so it may wait for nobody */
+	bool can_stream;		/* `out` ends on a screen that a command may fill for longer, by `stream` */
+	struct fm_stream stream;
 	unsigned int depth;		/* command files that are open now */
 };
 

@@ -70,7 +70,10 @@ const struct fm_command fm_command[] = {
 	{ "save config FILE", "Write a command file that brings back the settings of now.", fm_do_save,
 	  FM_GROUP_PROGRAM, NULL },
 	{ "version [json]", "Print the versions of fragmend and DPDK.", fm_do_version, FM_GROUP_PROGRAM, NULL },
-	{ "quit", "Stop forwarding and leave.", fm_do_quit, FM_GROUP_PROGRAM, NULL },
+	{ "exit", "Leave this session of the console socket; anywhere else the same as quit.", fm_do_exit,
+	  FM_GROUP_PROGRAM, NULL },
+	{ "quit [program]", "Stop forwarding and end fragmend; on the console socket only if \"program\" is added.",
+	  fm_do_quit, FM_GROUP_PROGRAM, NULL },
 };
 
 const unsigned int fm_commands = RTE_DIM(fm_command);
@@ -94,6 +97,7 @@ static const struct {
 	{ "lcore", "Only the worker on one lcore.", NULL },
 	{ "json", "As one JSON object on one line, for scripts.", NULL },
 	{ "top", "How many to list.", NULL },
+	{ "program", "The program, not only the session.", "quit" },
 	{ "on", "Switch it on.", NULL },
 	{ "off", "Switch it off.", NULL },
 	{ "whole-or-refragment", "Whole if it fits the egress MTU, else as clean fragments.", NULL },

@@ -38,6 +38,12 @@ static bool run(void *arg, const char *text)
 	return !console->shell.quit;
 }
 
+static unsigned int complete(void *arg, const char *text, struct fm_completion *items, unsigned int max)
+{
+	(void)arg;
+	return fm_command_complete(text, items, max);
+}
+
 static void tick(void *arg, uint64_t now_ns)
 {
 	struct fm_console *console = arg;
@@ -123,7 +129,7 @@ static int open_terminal(struct fm_console *console)
 	if (ret != 0)
 		return ret;
 	console->terminal = true;
-	console->line = fm_line_open(stdout, "fragmend> ", run, console);
+	console->line = fm_line_open(stdout, "fragmend> ", run, complete, console);
 	return console->line != NULL ? 0 : -ENOMEM;
 }
 
@@ -137,6 +143,7 @@ int fm_control_console_open(struct fm_loop *loop, struct fm_console **opened)
 		return -ENOMEM;
 	console->loop = loop;
 	console->shell.out = stdout;
+	console->shell.serving = true;
 	console->input = (struct fm_watch){ .fd = STDIN_FILENO, .events = POLLIN, .ready = ready, .arg = console };
 	console->tick = (struct fm_timer){ .period_ms = FM_TICK_MS, .due = tick, .arg = console };
 	if (isatty(STDIN_FILENO))

@@ -15,6 +15,7 @@
 
 struct fm_console;
 struct fm_loop;
+struct fm_server;
 
 /*
  * What ends command files early, also those of `load`, between two of their lines: *stop, set by a signal handler. NULL
@@ -52,6 +53,21 @@ int fm_control_console_open(struct fm_loop *loop, struct fm_console **console);
  * @return         0; -errno: what ended it was that stdin could not be read
  */
 int fm_control_console_close(struct fm_console *console);
+
+enum { FM_SESSIONS_MAX = 16 };	/* of the console socket at the same time */
+
+/*
+ * Serve the console on a unix socket, too, from a loop, which is ended by `quit program`. What a client may say is in
+ * request.h. Call it before there are other threads: see fm_listen().
+ *
+ * @param path  1..FM_SOCKET_PATH_MAX (listen.h) bytes
+ * @return      0; -errno: err says why not
+ */
+int fm_control_socket_open(struct fm_loop *loop, const char *path, struct fm_server **server, char *err,
+			   size_t err_len);
+
+/* End all sessions, and remove the socket. @param server  may be NULL */
+void fm_control_socket_close(struct fm_server *server);
 
 /* Sample the counters, of which rates are made. Call it every FM_TICK_MS (loop.h). */
 void fm_control_sample(void);

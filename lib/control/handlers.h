@@ -17,6 +17,7 @@ int fm_do_clear_port(struct fm_shell *shell, const struct fm_args *args);
 int fm_do_clear_reassembly(struct fm_shell *shell, const struct fm_args *args);
 int fm_do_save(struct fm_shell *shell, const struct fm_args *args);
 int fm_do_load(struct fm_shell *shell, const struct fm_args *args);
+int fm_do_exit(struct fm_shell *shell, const struct fm_args *args);
 int fm_do_quit(struct fm_shell *shell, const struct fm_args *args);
 
 int fm_do_help(struct fm_shell *shell, const struct fm_args *args);

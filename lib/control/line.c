@@ -18,6 +18,7 @@ struct fm_line {
 	FILE *out;
 	const char *prompt;
 	bool (*entered)(void *arg, const char *text);
+	unsigned int (*find)(void *arg, const char *text, struct fm_completion *items, unsigned int max);
 	void *arg;
 	unsigned int n_items;	/* what completion lists now */
 	struct fm_completion items[ITEMS_MAX];
@@ -101,7 +102,7 @@ static int complete(struct rdline *rdline, const char *buf, char *dst, unsigned 
 	struct fm_line *line = rdline_get_opaque(rdline);
 
 	if (*state <= 0) {
-		line->n_items = fm_command_complete(buf, line->items, ITEMS_MAX);
+		line->n_items = line->find(line->arg, buf, line->items, ITEMS_MAX);
 		if (line->n_items == 0)
 			return 0;
 		if (*state == 0 && extend(line, buf, dst, size))
@@ -115,7 +116,10 @@ static int complete(struct rdline *rdline, const char *buf, char *dst, unsigned 
 	return 1;
 }
 
-struct fm_line *fm_line_open(FILE *out, const char *prompt, bool (*entered)(void *arg, const char *text), void *arg)
+struct fm_line *fm_line_open(FILE *out, const char *prompt, bool (*entered)(void *arg, const char *text),
+			     unsigned int (*find)(void *arg, const char *text, struct fm_completion *items,
+						  unsigned int max),
+			     void *arg)
 {
 	struct fm_line *line = calloc(1, sizeof(*line));
 
@@ -124,6 +128,7 @@ struct fm_line *fm_line_open(FILE *out, const char *prompt, bool (*entered)(void
 	line->out = out;
 	line->prompt = prompt;
 	line->entered = entered;
+	line->find = find;
 	line->arg = arg;
 	line->rdline = rdline_new(write_char, validate, complete, line);
 	if (line->rdline == NULL) {

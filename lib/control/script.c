@@ -79,7 +79,7 @@ static int run_lines(struct fm_shell *shell, const char *path, FILE *file)
 	int ret = 0;
 	int len;
 
-	while (ret == 0 && !shell->quit && !stopped()) {
+	while (ret == 0 && !shell->quit && !shell->leave && !stopped()) {
 		len = read_line(file, line);
 		if (len < 0) {
 			if (ferror(file) && !stopped())
@@ -108,6 +108,10 @@ static int check_kind(struct fm_shell *shell, const char *path)
 		return fm_shell_fail(shell, -EISDIR, "cannot read %s: %s", path, strerror(EISDIR));
 	if (!S_ISREG(st.st_mode) && !S_ISFIFO(st.st_mode))
 		return fm_shell_fail(shell, -EINVAL, "cannot read %s: neither a regular file nor a pipe", path);
+	/* To open a pipe is to wait for who writes into it. */
+	if (S_ISFIFO(st.st_mode) && shell->serving)
+		return fm_shell_fail(shell, -EINVAL, "cannot read %s: a pipe, which only --cmdline-file can wait for",
+				     path);
 	return 0;
 }
 

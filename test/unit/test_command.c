@@ -140,7 +140,7 @@ static void sentences(void **state)
 	} cases[] = {
 		{ "frobnicate now",
 		  "unknown command \"frobnicate\", possible are start, stop, flush, show, set, clear, help, load, "
-		  "save, version or quit" },
+		  "save, version, exit or quit" },
 		{ "show prot info 0",
 		  "\"prot\" cannot follow \"show\", possible are port, config, budget, lcores, numa, reassembly or "
 		  "check" },
@@ -218,7 +218,7 @@ static void complete(const char *line, const char *expected)
 static void completion(void **state)
 {
 	(void)state;
-	complete("", "start stop flush show set clear help load save version quit");
+	complete("", "start stop flush show set clear help load save version exit quit");
 	complete("  s", "start stop show set save");
 	complete("show", "show");
 	complete("show ", "port config budget lcores numa reassembly check");
