@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * fragmend-cli: the console of a fragmend that runs, through its console socket.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli_link.h"
+#include "cli_terminal.h"
+#include "exit_code.h"
+#include "listen.h"
+
+#define DEFAULT_PATH "/run/fragmend/console.sock"
+
+enum { FM_EXIT_NO_LINK = 3 };
+
+static const char *path;
+static bool failed;	/* some command was */
+
+static int complain(int code, const char *what)
+{
+	fflush(stdout);
+	fprintf(stderr, "fragmend-cli: %s\n", what);
+	return code;
+}
+
+static int usage(FILE *out, int code)
+{
+	fputs("usage: fragmend-cli [-s PATH] [COMMAND...]\n\n"
+	      "Runs a console command of a running fragmend and prints the answer. Without a command: a prompt with\n"
+	      "history and TAB completion on a terminal, else one command for each line of stdin. `fragmend-cli help`\n"
+	      "lists the commands; \"exit\" or Ctrl-D leaves the prompt, \"quit program\" ends fragmend.\n\n"
+	      "  -s, --socket PATH\n"
+	      "        What fragmend was given as --console-socket; default $FRAGMEND_SOCKET, else\n"
+	      "        " DEFAULT_PATH ".\n"
+	      "  -h, --help\n"
+	      "        Print this.\n"
+	      "  -V, --version\n"
+	      "        Print the version.\n\n"
+	      "Exit status: 0 if all commands succeeded; 1 if one failed; 2 on wrong usage; 3 if there was no\n"
+	      "connection, or it ended before the answer.\n", out);
+	return code;
+}
+
+/* Say once why the connection is of no use. @param said  by the other end; may be NULL */
+static void no_link(int error, const char *said)
+{
+	static bool told;
+	char text[FM_SENTENCE_LEN];
+
+	if (told)
+		return;
+	told = true;
+	if (said != NULL && *said != '\0') {
+		snprintf(text, sizeof(text), "%s: %.*s", path, (int)strcspn(said, "\n"), said);
+	} else if (error == -EINTR) {
+		snprintf(text, sizeof(text), "interrupted");
+	} else {
+		snprintf(text, sizeof(text), "%s: %s", path,
+			 error == -ECONNRESET || error == -EPIPE ? "the connection has ended" : strerror(-error));
+	}
+	complain(FM_EXIT_NO_LINK, text);
+}
+
+static int connect_to(struct fm_link *link)
+{
+	char text[FM_SENTENCE_LEN];
+	const int ret = fm_link_open(link, path);
+
+	if (ret == 0)
+		return 0;
+	snprintf(text, sizeof(text), "cannot connect to %s: %s%s", path, strerror(-ret),
+		 ret == -ENOENT || ret == -ECONNREFUSED ? " (does fragmend run, with --console-socket?)" : "");
+	return complain(FM_EXIT_NO_LINK, text);
+}
+
+/* @return 0; 1: it ended the session; -errno: no connection any more, said already */
+static int run(struct fm_link *link, const char *text)
+{
+	struct fm_answer answer;
+	int ret = fm_link_ask(link, FM_REQUEST_RUN, text);
+	int lost = fm_link_answer(link, &answer);
+
+	if (lost == 0) {
+		fwrite(answer.text, 1, answer.len, stdout);
+		fflush(stdout);
+	} else {
+		ret = lost;
+		no_link(ret, answer.text);
+	}
+	free(answer.text);
+	if (lost == 0 && answer.screen) {
+		ret = fm_terminal_screen(link, &answer);
+		if (ret != 0)
+			no_link(ret, NULL);
+		else
+			free(answer.text);
+	}
+	if (ret != 0)
+		return ret;
+	if (answer.status != 0) {
+		failed = true;
+		fprintf(stderr, "error: %s\n", answer.sentence);
+	}
+	return answer.left;
+}
+
+static int run_lines(struct fm_link *link)
+{
+	char *line = NULL;
+	size_t size = 0;
+	ssize_t len;
+	int ret = 0;
+
+	while (ret == 0 && (len = getline(&line, &size, stdin)) >= 0) {
+		if (len > 0 && line[len - 1] == '\n')
+			line[--len] = '\0';
+		for (ssize_t i = 0; i < len; i++)
+			if (line[i] == '\0')
+				line[i] = '?';
+		ret = run(link, line);
+	}
+	free(line);
+	return ret;
+}
+
+/* The words as one line. */
+static char *join(char **words)
+{
+	size_t len = 1;
+	char *line, *at;
+
+	for (char **word = words; *word != NULL; word++)
+		len += strlen(*word) + 1;
+	line = calloc(1, len);
+	for (at = line; at != NULL && *words != NULL; words++) {
+		at = stpcpy(at, *words);
+		if (words[1] != NULL)
+			at = stpcpy(at, " ");
+	}
+	return line;
+}
+
+static int run_words(struct fm_link *link, char **words)
+{
+	char *line = join(words);
+	int ret;
+
+	if (line == NULL)
+		return -ENOMEM;
+	ret = run(link, line);
+	free(line);
+	return ret;
+}
+
+static int serve(char **words)
+{
+	struct fm_link link;
+	int ret;
+
+	if (connect_to(&link) != 0)
+		return FM_EXIT_NO_LINK;
+	if (fm_terminal_able())
+		fm_terminal_tell_size(&link);
+	if (*words != NULL) {
+		ret = run_words(&link, words);
+	} else if (!isatty(STDIN_FILENO)) {
+		ret = run_lines(&link);
+	} else {
+		fm_terminal_catch_signals(&link);
+		ret = fm_terminal_prompt(&link, run);
+		if (ret < 0)
+			no_link(ret, NULL);
+	}
+	close(link.fd);
+	if (ret < 0)
+		return FM_EXIT_NO_LINK;
+	return failed ? FM_EXIT_FAILED : EXIT_SUCCESS;
+}
+
+static int check_path(void)
+{
+	char text[FM_SENTENCE_LEN];
+	const size_t len = strlen(path);
+
+	if (len > 0 && len <= FM_SOCKET_PATH_MAX)
+		return 0;
+	snprintf(text, sizeof(text), "the socket's name must have 1..%d bytes, got %zu: \"%s\"", FM_SOCKET_PATH_MAX,
+		 len, path);
+	return complain(FM_EXIT_USAGE, text);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct option longs[] = {
+		{ .name = "socket", .has_arg = required_argument, .val = 's' },
+		{ .name = "help", .val = 'h' },
+		{ .name = "version", .val = 'V' },
+		{ .name = NULL },
+	};
+	int got;
+
+	path = getenv("FRAGMEND_SOCKET");
+	if (path == NULL || *path == '\0')
+		path = DEFAULT_PATH;
+	while ((got = getopt_long(argc, argv, "+s:hV", longs, NULL)) != -1) {
+		switch (got) {
+		case 's':
+			path = optarg;
+			break;
+		case 'h':
+			return usage(stdout, EXIT_SUCCESS);
+		case 'V':
+			printf("fragmend-cli %s\n", FM_VERSION);
+			return EXIT_SUCCESS;
+		default:
+			return usage(stderr, FM_EXIT_USAGE);
+		}
+	}
+	if (check_path() != 0)
+		return FM_EXIT_USAGE;
+	for (int i = optind; i < argc; i++)
+		if (strpbrk(argv[i], "\n\001") != NULL)
+			return complain(FM_EXIT_USAGE, "a command is one line, of printable characters");
+	return serve(argv + optind);
+}
