@@ -15,14 +15,13 @@
 #include "config.h"
 #include "driver.h"
 #include "fm_reass.h"
+#include "log.h"
 #include "plan.h"
 
 struct fm_sink;
 struct fm_worker;
 
 extern int fm_port_logtype;
-
-#define FM_LOG(level, ...) rte_log(RTE_LOG_##level, fm_port_logtype, "fragmend: " __VA_ARGS__)
 
 enum {
 	FM_L2_MAX = 22,			/* Ethernet header and two tags */
