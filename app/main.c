@@ -16,6 +16,7 @@
 
 #include <rte_eal.h>
 #include <rte_errno.h>
+#include <rte_log.h>
 
 #include "control.h"
 #include "door.h"
@@ -23,8 +24,10 @@
 #include "exit_code.h"
 #include "fail.h"
 #include "lock.h"
+#include "log.h"
 #include "loop.h"
 #include "options.h"
+#include "service.h"
 #include "telemetry.h"
 
 enum { FM_LOOK_MS = 2 };	/* between two looks for idleness */
@@ -174,6 +177,7 @@ static const struct fm_step {
 	{ fm_engine_launch, workers_down },
 	{ commands_up, NULL },
 	{ forwarding_up, NULL },
+	{ fm_service_up, fm_service_down },
 };
 
 enum { FM_STEPS = sizeof(steps) / sizeof(steps[0]) };
@@ -183,6 +187,7 @@ static void tick(void *arg, uint64_t now_ns)
 	(void)arg;
 	(void)now_ns;
 	fm_engine_link_follow();
+	fm_service_tick();
 	fm_control_sample();
 	if (!app.options.interactive)
 		fm_control_periodic(stdout);
@@ -225,7 +230,8 @@ static int serve(char *err, size_t err_len)
 static int complain(int code, const char *err)
 {
 	fflush(stdout);
-	fprintf(stderr, "fragmend: %s\n", err);
+	fm_log_always(RTE_LOG_ERR, "%s", err);
+	fm_service_failed(err);
 	return code;
 }
 
@@ -294,6 +300,7 @@ int main(int argc, char **argv)
 	char err[FM_SENTENCE_LEN] = "";
 
 	occupy_standard_files();
+	fm_service_log(false);
 	app.eal_argc = own;
 	app.eal_argv = argv;
 	if (own < argc && fm_options_parse(argc - own, argv + own, &app.options, err, sizeof(err)) != 0)
@@ -308,8 +315,9 @@ int main(int argc, char **argv)
 		printf("fragmend %s\n", FM_VERSION);
 		return EXIT_SUCCESS;
 	}
+	fm_service_log(app.options.log_prefix);
 	if (app.options.config.has_seed)
-		fprintf(stderr, "fragmend: --seed makes the tables attackable; for tests only\n");
+		fm_log_always(RTE_LOG_WARNING, "--seed makes the tables attackable; for tests only");
 	catch_signals();
 	fm_loop_init(&app.loop, &stop);
 	fm_loop_around_wait(&app.loop, fm_lock_lend, fm_lock_take_back);

@@ -119,6 +119,8 @@ static const struct fm_option table[] = {
 		  "Leave when no port has received anything for MS milliseconds."),
 	{ .name = "seed", .arg = "N", .kind = FM_OPTION_NUMBER, FM_AT(config.seed), .max = UINT64_MAX,
 	  .text = "Fixed hash secret, which makes the tables attackable: for tests only." },
+	FM_SWITCH("log-prefix", log_prefix, true,
+		  "Begin each line of the log with its syslog level, \"<4>\"; so anyway where stderr is the journal."),
 	{ .name = "help", .letter = 'h', .kind = FM_OPTION_SWITCH, FM_AT(help), .value = true, .text = "Print this." },
 	FM_SWITCH("version", version, true, "Print the version."),
 };

@@ -9,6 +9,8 @@ packages=(
 	build-essential clang libclang-rt-14-dev meson ninja-build pkg-config
 	# DPDK with its poll mode drivers (net_af_xdp brings libxdp and libbpf), and the libraries beside it
 	libdpdk-dev libnuma-dev libpcap-dev libcmocka-dev
+	# how a service manager is told, and what checks the unit
+	libsystemd-dev systemd
 	# dpdk-testpmd, which the pass-through bench measures beside fragmend
 	dpdk-dev
 	# the laboratory of demo and end-to-end tests: namespaces, offloads, captures, a pinging kernel

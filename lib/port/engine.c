@@ -245,3 +245,20 @@ bool fm_engine_idle(uint32_t idle_ms)
 		last->polls[w] = fm_count_read(&fm_engine.worker[w]->counters.polls);
 	return false;
 }
+
+static uint64_t turns(uint16_t w)
+{
+	const struct fm_worker_counters *counters = &fm_engine.worker[w]->counters;
+
+	return fm_count_read(&counters->polls) + fm_count_read(&counters->waits);
+}
+
+int fm_engine_standing(void)
+{
+	for (uint16_t w = 0; w < fm_engine_workers(); w++)
+		if (turns(w) == fm_engine.turns[w])
+			return w;
+	for (uint16_t w = 0; w < fm_engine_workers(); w++)
+		fm_engine.turns[w] = turns(w);
+	return -1;
+}

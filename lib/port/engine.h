@@ -55,4 +55,13 @@ void fm_engine_link_follow(void);
  */
 bool fm_engine_idle(uint32_t idle_ms);
 
+/*
+ * Does every worker still go round its loop, forwarding or not? To be called again and again, as one turn can take a
+ * while.
+ *
+ * @return  -1: each has turned since this last returned -1, and from now on they are looked at afresh; otherwise the
+ *          first worker that has not turned since then
+ */
+int fm_engine_standing(void);
+
 #endif

@@ -103,6 +103,9 @@ struct fm_engine {
 		uint64_t polls[FM_WORKERS_MAX];	/* turns of each worker until then */
 	} idle;
 
+	/* Turns of each worker when all of them had last been seen to turn; main lcore. */
+	uint64_t turns[FM_WORKERS_MAX];
+
 	bool launched;
 	bool forwarding;		/* what all workers answered last */
 	bool in_doubt;			/* since then, not all of them answered */

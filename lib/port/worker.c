@@ -300,6 +300,7 @@ void fm_worker_turn(struct fm_worker *w)
 		frames = poll_all(w, tsc);
 	} else {
 		rte_pause();
+		fm_count(&w->counters.waits, 1);
 		frames = take_pipes(w, tsc);
 	}
 	for (uint16_t i = 0; i < w->n_egress; i++)

@@ -23,6 +23,7 @@
 struct fm_worker_counters {
 	uint64_t rx_frames, rx_bytes;
 	uint64_t polls, busy_polls;
+	uint64_t waits;			/* turns in which it was not to forward */
 	uint64_t bypass_frames;		/* received and not shown to the table */
 };
 
