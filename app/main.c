@@ -27,6 +27,7 @@
 #include "log.h"
 #include "loop.h"
 #include "options.h"
+#include "privilege.h"
 #include "service.h"
 #include "telemetry.h"
 
@@ -143,6 +144,13 @@ static int workers_down(char *err, size_t err_len)
 	return 0;
 }
 
+static int privileges_up(char *err, size_t err_len)
+{
+	if (app.options.keep_privileges)
+		return 0;
+	return fm_privilege_drop(fm_privilege_of_ports(), err, err_len);
+}
+
 static int commands_up(char *err, size_t err_len)
 {
 	int ret;
@@ -170,11 +178,13 @@ static const struct fm_step {
 	/* Before EAL lets clients in: an endpoint that is not there yet answers null. */
 	{ fm_control_telemetry, NULL },
 	{ socket_up, socket_down },
+	{ fm_privilege_lock, NULL },
 	{ eal_up, eal_down },
 	{ plan_up, NULL },
 	{ fm_engine_allocate, memory_down },
 	{ fm_engine_open, fm_engine_close },
 	{ fm_engine_launch, workers_down },
+	{ privileges_up, NULL },
 	{ commands_up, NULL },
 	{ forwarding_up, NULL },
 	{ fm_service_up, fm_service_down },

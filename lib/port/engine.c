@@ -192,6 +192,24 @@ int fm_engine_close(char *err, size_t err_len)
 	return code;
 }
 
+unsigned int fm_engine_needs(void)
+{
+	unsigned int needs = 0;
+
+	for (uint16_t i = 0; i < fm_engine_ports(); i++) {
+		const struct fm_port *port = &fm_engine.port[i];
+		const bool hardware = port->driver->name[0] == '\0';
+
+		if (port->kernel_ifindex != 0)
+			needs |= FM_NEED_INTERFACE;
+		if (hardware)
+			needs |= FM_NEED_PINNED;
+		if (hardware && port->kernel_ifindex != 0)
+			needs |= FM_NEED_RAW;
+	}
+	return needs;
+}
+
 int fm_engine_launch(char *err, size_t err_len)
 {
 	fm_engine.launched = true;

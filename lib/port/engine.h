@@ -38,6 +38,16 @@ int fm_engine_open(char *err, size_t err_len);
  */
 int fm_engine_close(char *err, size_t err_len);
 
+/* What open ports still need of the kernel, beside what they have open. */
+enum fm_need {
+	FM_NEED_INTERFACE = 1 << 0,	/* to change and give back interfaces of the kernel */
+	FM_NEED_PINNED = 1 << 1,	/* to pin more memory: a driver of hardware may map what is allocated later */
+	FM_NEED_RAW = 1 << 2,		/* to make raw queues beside the kernel's own (verbs) */
+};
+
+/* Of all ports together: a set of enum fm_need. */
+unsigned int fm_engine_needs(void);
+
 /* Start the workers; they do not forward before fm_door_start(). */
 int fm_engine_launch(char *err, size_t err_len);
 /*
