@@ -22,6 +22,13 @@ void fm_drop_flush(struct fm_reass *r)
 	r->n_dead = 0;
 }
 
+void fm_reass_on_drop(struct fm_reass *r, void (*dropped)(void *arg, const struct rte_mbuf *m, enum fm_outcome why),
+		      void *arg)
+{
+	r->dropped = dropped;
+	r->dropped_arg = arg;
+}
+
 void fm_drop(struct fm_reass *r, struct rte_mbuf *m, enum fm_outcome why)
 {
 	fm_count_add(&r->stats.count[why], 1);

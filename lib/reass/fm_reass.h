@@ -73,7 +73,7 @@ struct fm_reass_params {
 	struct rte_mempool *header_pool;
 	/*
 	 * Called for each fragment frame just before it is freed, whole and unchanged, except where it was joined; may
-	 * be NULL. Must not keep or change the mbuf. For capture.
+	 * be NULL. Must not keep or change the mbuf. For capture; see fm_reass_on_drop().
 	 */
 	void (*dropped)(void *arg, const struct rte_mbuf *m, enum fm_outcome why);
 	void *dropped_arg;
@@ -201,6 +201,12 @@ uint32_t fm_reass_expire(struct fm_reass *reass, uint64_t now_tsc, uint32_t max_
  * @return fragments freed
  */
 uint64_t fm_reass_flush(struct fm_reass *reass);
+
+/*
+ * Call `dropped` from now on, see struct fm_reass_params; NULL: nothing. The owner of the table, between bursts.
+ */
+void fm_reass_on_drop(struct fm_reass *reass, void (*dropped)(void *arg, const struct rte_mbuf *m, enum fm_outcome why),
+		      void *arg);
 
 /* Counters of this table; any thread may read them at any time. */
 const struct fm_reass_stats *fm_reass_stats(const struct fm_reass *reass);
