@@ -19,7 +19,10 @@ enum fm_request_kind {
 	FM_REQUEST_FLUSH,	/* free all held fragments; result: how many */
 	FM_REQUEST_VIEWS,	/* describe held datagrams; result: how many */
 	FM_REQUEST_SOURCES,	/* look at some records of sources; result: number of the one to go on with, 0: none */
+	FM_REQUEST_TAP,		/* show frames to look->tap, or to none */
 };
+
+struct fm_tap;
 
 /* What is to be looked at. The worker writes the arrays and `n`, control all else. */
 struct fm_look {
@@ -28,6 +31,7 @@ struct fm_look {
 	uint32_t max;			/* room in the array */
 	uint32_t first, count;		/* records of sources */
 	uint32_t n;			/* views of sources */
+	struct fm_tap *tap;
 };
 
 enum fm_mail {

@@ -5,6 +5,7 @@
 #include <rte_mbuf.h>
 
 #include "relay.h"
+#include "tap.h"
 
 static struct fm_parcel *add(struct fm_relay *r)
 {
@@ -31,10 +32,13 @@ void fm_relay_datagram(struct fm_relay *r, struct rte_mbuf *m, const struct fm_w
 /* Count as the egress would, had its queue been full. */
 static void drop(struct fm_relay *r, const struct fm_parcel *parcel)
 {
-	fm_count(&r->counters->count[parcel->as == FM_COMPLETED ? FM_TX_FULL : FM_TX_FULL_FRAME], 1);
+	const enum fm_outcome why = parcel->as == FM_COMPLETED ? FM_TX_FULL : FM_TX_FULL_FRAME;
+
+	fm_count(&r->counters->count[why], 1);
 	if (parcel->as == FM_PASSED)
 		fm_count(&r->counters->passed_dropped, 1);
 	fm_count(&r->pipe.full_frames, 1);
+	fm_tap_dropped_out(r->tap, parcel->m, r->egress.port, r->egress.queue, why);
 	rte_pktmbuf_free(parcel->m);
 }
 

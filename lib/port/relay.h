@@ -29,6 +29,7 @@ struct fm_relay {
 	__rte_cache_aligned
 	struct fm_tx_counters *counters;
 	uint64_t put_bypassed;		/* frames that nobody has counted yet; control reads */
+	struct fm_tap *tap;		/* NULL: nothing is captured */
 	uint32_t n;
 	struct fm_parcel parcel[FM_BURST_MAX];
 

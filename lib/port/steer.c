@@ -7,6 +7,7 @@
 #include "key.h"
 #include "quick.h"
 #include "steer.h"
+#include "tap.h"
 
 /* The checksum is the owner's to verify, and so is the header chain. */
 enum { FM_STEER_PARSE = FM_PARSE_CHECKSUM_GOOD | FM_PARSE_SHORT_CHAIN };
@@ -57,6 +58,8 @@ static void drop_rest(struct fm_steer *s, struct fm_outbox *box, uint16_t from)
 
 	fm_count(&s->full_fragments, dropped);
 	fm_count(&box->pipe.full_frames, dropped);
+	for (uint16_t i = from; i < box->n; i++)
+		fm_tap_dropped_in(s->tap, box->m[i], FM_STEER_FULL);
 	rte_pktmbuf_free_bulk(&box->m[from], dropped);
 }
 

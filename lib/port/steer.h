@@ -39,6 +39,7 @@ struct fm_steer {
 	struct fm_siphash_key key;	/* the same for all workers */
 	uint16_t self, n_workers;
 	uint64_t full_fragments;	/* dropped because a pipe was full; control reads */
+	struct fm_tap *tap;		/* NULL: nothing is captured */
 	struct fm_outbox *box[FM_WORKERS_MAX];	/* by worker; NULL: self */
 	uint8_t scratch[FM_STEER_SCRATCH];
 };

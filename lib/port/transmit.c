@@ -8,6 +8,7 @@
 #include "counter.h"
 #include "fm_split.h"
 #include "sink.h"
+#include "tap.h"
 #include "transmit.h"
 
 enum { FM_DRAIN_STUCKS = 10 };	/* a port that is slow, but not stuck, has so many times FM_STUCK_MS at a stop */
@@ -102,22 +103,28 @@ static void count_frame_dropped(struct fm_egress *e, enum fm_outcome as, enum fm
 static void end_datagram(struct fm_egress *e, struct rte_mbuf *m, enum fm_outcome outcome)
 {
 	fm_count(&e->counters->count[outcome], 1);
+	if (fm_outcome_info[outcome].severity != FM_SEV_GOOD)
+		fm_tap_dropped_out(e->tap, m, e->port, e->queue, outcome);
 	rte_pktmbuf_free(m);
 }
 
 /* The port takes nothing: give up the first frame, or what is left of the first datagram. */
 static void drop_head(struct fm_egress *e)
 {
-	enum fm_outcome outcome = e->slot[e->head & e->mask].outcome;
+	const enum fm_outcome outcome = e->slot[e->head & e->mask].outcome;
+	const bool frame = fm_outcome_info[outcome].unit == FM_UNIT_FRAME;
 	bool last;
 
+	/* Of several pieces the first one stands for the datagram, which is counted once. */
+	fm_tap_dropped_out(e->tap, e->ring[e->head & e->mask], e->port, e->queue,
+			   frame ? FM_TX_FULL_FRAME : FM_TX_FULL);
 	do {
 		last = e->slot[e->head & e->mask].last;
 		rte_pktmbuf_free(e->ring[e->head & e->mask]);
 		forget(e, e->head);
 		e->head++;
 	} while (!last);
-	if (fm_outcome_info[outcome].unit == FM_UNIT_FRAME)
+	if (frame)
 		count_frame_dropped(e, outcome, FM_TX_FULL_FRAME);
 	else
 		fm_count(&e->counters->count[FM_TX_FULL], 1);
@@ -247,6 +254,7 @@ static bool write_out(struct fm_egress *e, const struct rte_mbuf *m)
 static void drop_frame(struct fm_egress *e, struct rte_mbuf *m, enum fm_outcome as, enum fm_outcome why)
 {
 	count_frame_dropped(e, as, why);
+	fm_tap_dropped_out(e->tap, m, e->port, e->queue, why);
 	rte_pktmbuf_free(m);
 }
 
@@ -255,9 +263,11 @@ void fm_egress_frame(struct fm_egress *e, struct rte_mbuf *m, enum fm_outcome as
 	struct rte_mbuf *shaped;
 
 	if (unlikely(e->sink != NULL)) {
-		if (!write_out(e, m))
-			count_frame_dropped(e, as, FM_TX_FULL_FRAME);
-		else if (as != FM_PASSED)
+		if (!write_out(e, m)) {
+			drop_frame(e, m, as, FM_TX_FULL_FRAME);
+			return;
+		}
+		if (as != FM_PASSED)
 			fm_count(&e->counters->count[as], 1);
 		rte_pktmbuf_free(m);
 		return;
@@ -310,6 +320,8 @@ void fm_egress_frames(struct fm_egress *e, struct rte_mbuf **m, uint16_t n, enum
 {
 	uint16_t sent = 0;
 
+	if (unlikely(e->tap != NULL))
+		fm_tap_out(e->tap, m, n, e->port, e->queue);
 	if (likely(n != 0 && e->head == e->tail && e->sink == NULL && as_they_are(e, m, n, size)))
 		sent = send_straight(e, m, n, as, size->bytes);
 	for (uint16_t i = sent; i < n; i++)
@@ -320,6 +332,8 @@ static void send_whole(struct fm_egress *e, struct rte_mbuf *m, uint64_t tsc)
 {
 	struct rte_mbuf *shaped;
 
+	if (unlikely(e->tap != NULL))
+		fm_tap_out(e->tap, &m, 1, e->port, e->queue);
 	if (e->sink != NULL) {
 		end_datagram(e, m, write_out(e, m) ? FM_SENT_WHOLE : FM_TX_FULL);
 		return;
@@ -338,13 +352,18 @@ static void send_pieces(struct fm_egress *e, uint32_t n, uint64_t tsc)
 {
 	bool written = true;
 
+	if (unlikely(e->tap != NULL))
+		fm_tap_out(e->tap, e->pieces, n, e->port, e->queue);
 	if (e->sink == NULL) {
 		for (uint32_t i = 0; i < n; i++)
 			push(e, e->pieces[i], FM_SENT_REFRAGMENTED, i == n - 1, tsc);
 		return;
 	}
 	for (uint32_t i = 0; i < n; i++) {
-		written = written && write_out(e, e->pieces[i]);
+		if (written && !write_out(e, e->pieces[i])) {
+			written = false;
+			fm_tap_dropped_out(e->tap, e->pieces[i], e->port, e->queue, FM_TX_FULL);
+		}
 		rte_pktmbuf_free(e->pieces[i]);
 	}
 	fm_count(&e->counters->count[written ? FM_SENT_REFRAGMENTED : FM_TX_FULL], 1);

@@ -46,6 +46,7 @@ struct fm_egress {
 	uint16_t port, queue;		/* ethdev port id */
 	struct fm_limits limits;
 	struct fm_sink *sink;		/* NULL: the TX queue */
+	struct fm_tap *tap;		/* NULL: nothing is captured */
 	struct rte_mempool *pool;	/* new mbufs: the ingress port's ... */
 	struct rte_mempool *large;	/* ... or these, if longer; NULL: none */
 	uint32_t mbuf_room, large_room;	/* frame bytes that fit into one */

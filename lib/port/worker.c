@@ -8,6 +8,7 @@
 #include <rte_pause.h>
 
 #include "counter.h"
+#include "tap.h"
 #include "worker.h"
 
 /*
@@ -129,6 +130,8 @@ static uint16_t poll_queue(struct fm_worker *w, const struct fm_queue *q, uint64
 		mend_lengths(w->in, n);
 		size = fm_burst_size(w->in, n);
 	}
+	if (unlikely(w->tap != NULL))
+		fm_tap_in(w->tap, w->in, n, q->port, q->queue);
 	if (unlikely(w->snapshot->settings.bypass))
 		bypass(w, q->way, w->in, n, &size, tsc);
 	else if (unlikely(w->rx_clock))
@@ -242,6 +245,27 @@ void fm_worker_stop(struct fm_worker *w)
 		fm_egress_drain(&w->egress[i]);
 }
 
+static void table_dropped(void *tap, const struct rte_mbuf *m, enum fm_outcome why)
+{
+	fm_tap_dropped_in(tap, m, why);
+}
+
+void fm_worker_tap(struct fm_worker *w, struct fm_tap *tap)
+{
+	w->tap = tap;
+	if (w->reass != NULL)
+		fm_reass_on_drop(w->reass, tap == NULL ? NULL : table_dropped, tap);
+	if (w->steer != NULL)
+		w->steer->tap = tap;
+	for (uint16_t i = 0; i < w->n_egress; i++)
+		w->egress[i].tap = tap;
+	for (uint16_t p = 0; p < FM_PORTS_MAX; p++)
+		if (w->way[p].relay != NULL)
+			w->way[p].relay->tap = tap;
+	for (uint16_t i = 0; i < w->n_relayed; i++)
+		w->relayed[i]->egress.tap = tap;
+}
+
 static void answer(struct fm_worker *w)
 {
 	struct fm_look *look = w->mailbox.look;
@@ -265,6 +289,9 @@ static void answer(struct fm_worker *w)
 		if (w->reass != NULL)
 			result = fm_reass_sources(w->reass, look->first, look->count, look->sources, look->max,
 						  &look->n);
+		break;
+	case FM_REQUEST_TAP:
+		fm_worker_tap(w, look->tap);
 		break;
 	}
 	fm_mailbox_answer(&w->mailbox, result);

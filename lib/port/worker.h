@@ -58,6 +58,7 @@ struct __rte_cache_aligned fm_worker {
 	const struct fm_snapshot *snapshot;	/* fm_engine.current as of this turn */
 	uint64_t generation;		/* of the settings that the table has */
 	bool forwarding;
+	struct fm_tap *tap;		/* NULL: nothing is captured */
 	uint64_t now;			/* the table's clock: ticks, or microseconds of the capture */
 	struct fm_worker_counters counters;
 	struct fm_tx_counters tx;
@@ -90,6 +91,9 @@ enum { FM_STOP_ROUNDS = 3 };
 
 /* What is in the pipes into which the worker puts. Any thread. */
 void fm_worker_pipes(const struct fm_worker *w, struct fm_pipe_level *steered, struct fm_pipe_level *relayed);
+
+/* Show frames to a tap, or to none; the worker itself, or anybody once it has ended. */
+void fm_worker_tap(struct fm_worker *w, struct fm_tap *tap);
 
 /* Stop forwarding, flush the table, send what waits: the worker itself, or anybody once it has ended. */
 void fm_worker_stop(struct fm_worker *w);

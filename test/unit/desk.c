@@ -42,6 +42,8 @@ int desk_up(void **state)
 	};
 	fm_egress_init(&d->e, d->memory, ROOM, d->pieces);
 	d->e.stuck_tsc = STUCK;
+	counted_tap_init(&d->tap);
+	d->e.tap = &d->tap.tap;
 	*state = d;
 	return 0;
 }
@@ -52,6 +54,10 @@ int desk_down(void **state)
 
 	assert_int_equal(d->e.head, d->e.tail);
 	assert_int_equal(d->e.waiting_mbufs, 0);
+	for (unsigned int o = 0; o < FM_OUTCOME_MAX; o++)
+		assert_int_equal(d->tap.dropped[o], fm_outcome_info[o].severity == FM_SEV_GOOD ? 0 :
+							    desk_count(d, (enum fm_outcome)o));
+	assert_int_equal(d->tap.in, 0);
 	for (uint32_t i = 0; i < d->wire.n; i++)
 		free(d->wire.bytes[i]);
 	bed_fini(&d->bed);

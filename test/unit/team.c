@@ -160,6 +160,9 @@ struct team *team_up(uint16_t workers, uint16_t rxq, uint16_t txq)
 	assert_int_equal(fm_workers_connect(err, sizeof(err)), 0);
 	for (uint16_t w = 0; w < workers; w++)
 		be_patient(fm_engine.worker[w]);
+	counted_tap_init(&t->tap);
+	for (uint16_t w = 0; w < workers; w++)
+		fm_worker_tap(fm_engine.worker[w], &t->tap.tap);
 	return t;
 }
 
@@ -195,6 +198,9 @@ void team_down(struct team *t)
 	assert_int_equal(team_between().mbufs, 0);
 	assert_int_equal(fm_test_pool_out(t->pool), 0);
 	assert_accounts();
+	for (unsigned int o = 0; o < FM_OUTCOME_MAX; o++)
+		assert_int_equal(t->tap.dropped[o],
+				 fm_outcome_info[o].severity == FM_SEV_GOOD ? 0 : team_count((enum fm_outcome)o));
 	for (uint16_t w = 0; w < fm_engine_workers(); w++)
 		fm_worker_free(w);
 	fm_test_pool_free(t->pool);

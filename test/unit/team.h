@@ -2,12 +2,13 @@
 /*
  * Several workers with their pipes, made as the engine makes them, between two ports of the test's; without EAL and in
  * one thread: the test says whose turn it is. After each turn `show check` must find every frame and every mbuf.
- * team_down() stops all workers and asserts that nothing is left anywhere.
+ * team_down() stops all workers and asserts that nothing is left anywhere, and that a capture was shown each drop.
  */
 #ifndef FM_TEST_TEAM_H
 #define FM_TEST_TEAM_H
 
 #include "bed.h"
+#include "counted_tap.h"
 #include "worker.h"
 
 enum { TEAM_QUEUES = 4, TEAM_FRAMES_MAX = 4096, TEAM_BURST = 32 };
@@ -28,6 +29,7 @@ struct team_wire {
 struct team {
 	struct rte_mempool *pool, *header_pool;
 	struct fm_config config;
+	struct counted_tap tap;			/* of all workers */
 	struct team_queue rx[2][TEAM_QUEUES];
 	struct team_wire tx[2];
 	void *rx_data[2][TEAM_QUEUES], *tx_data[2][TEAM_QUEUES], *clbk[2][TEAM_QUEUES];
