@@ -180,6 +180,7 @@ static const struct fm_step {
 	{ socket_up, socket_down },
 	{ fm_privilege_lock, NULL },
 	{ eal_up, eal_down },
+	{ fm_pdump_up, fm_pdump_down },
 	{ plan_up, NULL },
 	{ fm_engine_allocate, memory_down },
 	{ fm_engine_open, fm_engine_close },
@@ -197,6 +198,7 @@ static void tick(void *arg, uint64_t now_ns)
 	(void)arg;
 	(void)now_ns;
 	fm_engine_link_follow();
+	fm_capture_tick();
 	fm_service_tick();
 	fm_control_sample();
 	if (!app.options.interactive)

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What differs between releases of DPDK, as far as this tree uses it. No other file asks which release it is compiled
- * with. Written for 22.11, 23.11, 24.11 and 25.11; doc/dpdk-releases.md says what was compiled with which of them, and
- * what differs besides and needs nothing here.
+ * What differs between releases of DPDK, as far as this tree uses it; for capture files, fm_pcapng.h. No other file
+ * asks which release it is compiled with. Written for 22.11, 23.11, 24.11 and 25.11; doc/dpdk-releases.md says what was
+ * compiled with which of them, and what differs besides and needs nothing here.
  */
 #ifndef FM_DPDK_H
 #define FM_DPDK_H
 
 /*
  * The line editor, for the one file that asks for it, before it includes anything else: rdline_new(), rdline_free() and
- * rdline_get_opaque() are experimental in 22.11 and no longer in 24.11. Nothing else that is experimental is used.
+ * rdline_get_opaque() are experimental in 22.11 and no longer in 24.11. Nothing else that is experimental is used, but
+ * for rte_pcapng.
  */
 #ifdef FM_DPDK_LINE_EDITOR
 #define ALLOW_EXPERIMENTAL_API

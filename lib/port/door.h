@@ -120,6 +120,43 @@ struct fm_check_view {
 	bool fragments_ok, frames_ok, mbufs_ok;
 };
 
+enum {
+	FM_SNAPLEN_MIN = 64, FM_SNAPLEN_DEFAULT = 2048, FM_SNAPLEN_MAX = 65000,		/* bytes */
+	FM_CAPTURE_RATE_DEFAULT = 10000, FM_CAPTURE_RATE_MAX = 1000000,			/* packets per second */
+	FM_PATH_LEN = 4096,		/* bytes of a file's name, its end included */
+};
+
+/* What to capture into a new file. */
+struct fm_capture_request {
+	const char *path;
+	bool all;			/* frames in and out, too; false: what is dropped */
+	uint32_t snaplen_bytes;		/* FM_SNAPLEN_MIN..FM_SNAPLEN_MAX */
+	uint32_t rate_pps;		/* 1..FM_CAPTURE_RATE_MAX, of all workers; each has its part of it */
+	uint64_t limit_packets;		/* ends then; 0: when it is stopped */
+};
+
+enum fm_capture_state {
+	FM_CAPTURE_NONE,		/* there was none yet */
+	FM_CAPTURE_RUNNING,
+	FM_CAPTURE_ENDING,		/* what was captured is still being written */
+	FM_CAPTURE_STOPPED,
+	FM_CAPTURE_LIMIT,		/* ended, since limit_packets were written */
+	FM_CAPTURE_FAILED,		/* ended, since the file could not be written: `error` */
+};
+
+/* The capture that runs, or the last one. */
+struct fm_capture_view {
+	enum fm_capture_state state;
+	struct fm_capture_request request;	/* its `path` is `path` */
+	char path[FM_PATH_LEN];
+	double seconds;			/* since it began, or that it took */
+	uint64_t packets, bytes;	/* in the file */
+	uint64_t over_rate;		/* not captured: over the rate */
+	uint64_t no_room;		/* not captured: the file is written more slowly than packets come */
+	uint64_t unwritten;		/* captured when the file could not be written any more */
+	int error;			/* errno */
+};
+
 /* NUMA nodes; -1: none, or unknown. */
 struct fm_numa_view {
 	bool numa;			/* the kernel tells nodes apart */
@@ -205,6 +242,21 @@ int fm_door_sources(uint16_t worker, struct fm_source_view *views, uint32_t max,
 double fm_door_tsc_to_ms(uint64_t tsc);
 
 void fm_door_check(struct fm_check_view *check);
+
+/*
+ * Capture what is dropped, or all, to a file that must not be there yet. A thread of its own writes it, so neither
+ * workers nor control wait for the disk, but for its first bytes, a fifth of a second at most.
+ *
+ * @return 0; -EALREADY: one runs; -EEXIST and others: the file cannot be made; -ENOMEM; -ETIMEDOUT: a worker did not
+ *         answer
+ */
+int fm_door_capture_start(const struct fm_capture_request *request, char *err, size_t err_len);
+/*
+ * End it: what is captured is written and the file closed, for which this waits a second at most; see then whether the
+ * state is still FM_CAPTURE_ENDING. -EALREADY: none runs. -ETIMEDOUT: a worker did not answer; may be called again.
+ */
+int fm_door_capture_stop(char *err, size_t err_len);
+void fm_door_capture(struct fm_capture_view *view);
 
 /* The start-up configuration, constant. */
 const struct fm_config *fm_door_config(void);

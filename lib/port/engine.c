@@ -234,6 +234,8 @@ void fm_engine_halt(void)
 	for (unsigned int round = 0; round < FM_STOP_ROUNDS; round++)
 		for (uint16_t w = 0; w < fm_engine_workers(); w++)
 			fm_worker_stop(fm_engine.worker[w]);
+	/* After the last drops. */
+	fm_capture_end();
 	fm_engine.launched = false;
 }
 

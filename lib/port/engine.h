@@ -56,6 +56,18 @@ int fm_engine_launch(char *err, size_t err_len);
  */
 void fm_engine_halt(void);
 
+/*
+ * Let processes like dpdk-dumpcap attach to the ports, where EAL shares its memory with others. A start goes on without
+ * if that fails, so this returns 0; what is wrong is logged. Costs nothing while nobody is attached. After EAL is up.
+ */
+int fm_pdump_up(char *err, size_t err_len);
+int fm_pdump_down(char *err, size_t err_len);
+
+/* See to a capture that has come to its end by itself; to be called about every 100 ms. */
+void fm_capture_tick(void);
+/* End the capture if there is one, and wait until its file is closed. The workers have ended. */
+void fm_capture_end(void);
+
 /* Let loss of link go over to the paired port where the settings ask for it; to be called about every 100 ms. */
 void fm_engine_link_follow(void);
 
