@@ -12,11 +12,14 @@
 #include "handlers.h"
 #include "word.h"
 
+#define FM_PACKETS_MAX 1000000000000
+
 const char *const fm_group_title[FM_GROUPS] = {
 	[FM_GROUP_FORWARDING] = "Forwarding",
 	[FM_GROUP_SHOW] = "State and statistics",
 	[FM_GROUP_SET] = "Settings, in effect at once",
 	[FM_GROUP_COUNTERS] = "Counters",
+	[FM_GROUP_CAPTURE] = "Capture",
 	[FM_GROUP_PROGRAM] = "Program",
 };
 
@@ -51,6 +54,8 @@ const struct fm_command fm_command[] = {
 	{ "show reassembly sources [top N] [json]",
 	  "Who sends fragments, and what became of them; those that hold most mbufs first, 10 unless N is given.",
 	  fm_do_show_sources, FM_GROUP_SHOW, NULL },
+	{ "show capture", "The capture that runs, or the last one: how much is in its file, and what is not.",
+	  fm_do_show_capture, FM_GROUP_SHOW, NULL },
 	{ "show check [json]", "The accounting identities, with numbers; fails if one is broken.", fm_do_show_check,
 	  FM_GROUP_SHOW, NULL },
 
@@ -62,6 +67,11 @@ const struct fm_command fm_command[] = {
 	  FM_GROUP_COUNTERS, NULL },
 	{ "clear reassembly stats", "Let the counters of reassembly start at 0; the checks still see all.",
 	  fm_do_clear_reassembly, FM_GROUP_COUNTERS, NULL },
+
+	{ "capture start FILE [drops|all] [snaplen BYTES] [limit PACKETS] [rate RATE]",
+	  "Write packets to a new pcapng file, those that are dropped with their outcome as comment.",
+	  fm_do_capture_start, FM_GROUP_CAPTURE, NULL },
+	{ "capture stop", "End the capture and close its file.", fm_do_capture_stop, FM_GROUP_CAPTURE, NULL },
 
 	{ "help [TOPIC]", "List the commands, or explain those that have the word TOPIC.", fm_do_help, FM_GROUP_PROGRAM,
 	  NULL },
@@ -87,6 +97,12 @@ static const struct {
 	{ "set", "Change a setting while traffic runs.", NULL },
 	{ "clear", "Let counters start at 0.", NULL },
 	{ "flush", "Free what is held.", NULL },
+	{ "capture", "Write packets to a file.", NULL },
+	{ "drops", "What is dropped; the default.", "capture" },
+	{ "all", "What is dropped, and each frame that comes in or goes out.", "capture" },
+	{ "snaplen", "Cut packets in the file to so many bytes; otherwise to 2048.", "capture" },
+	{ "limit", "End when so many packets are in the file; otherwise by capture stop.", "capture" },
+	{ "rate", "Capture no more than so many packets a second; otherwise 10000.", "capture" },
 	{ "port", "Ethernet ports.", NULL },
 	{ "reassembly", "The reassembly tables.", NULL },
 	{ "info", "Driver, addresses, link, queues and limits.", "show" },
@@ -164,6 +180,9 @@ static const struct fm_parameter parameters[] = {
 	{ "PORT", "Ethernet port number.", 0, 0, choose_port, false },
 	{ "LCORE", "Lcore of a worker.", 0, 0, choose_lcore, false },
 	{ "N", "How many.", 1, 1000, NULL, false },
+	{ "BYTES", "Bytes of a packet.", FM_SNAPLEN_MIN, FM_SNAPLEN_MAX, NULL, false },
+	{ "PACKETS", "How many packets.", 1, FM_PACKETS_MAX, NULL, false },
+	{ "RATE", "Packets a second, all workers together.", 1, FM_CAPTURE_RATE_MAX, NULL, false },
 	{ "FILE", "Name of a file, without blanks.", 0, 0, NULL, false },
 	{ "TOPIC", "A word of a command, or the name of an outcome.", 0, 0, choose_topic, true },
 };

@@ -226,3 +226,26 @@ const struct fm_config *fm_door_config(void)
 {
 	return &fake_door.config;
 }
+
+int fm_door_capture_start(const struct fm_capture_request *request, char *err, size_t err_len)
+{
+	if (fake_door.capture_error != 0)
+		return fail(fake_door.capture_error, err, err_len);
+	fake_door.capture.state = FM_CAPTURE_RUNNING;
+	fake_door.capture.request = *request;
+	snprintf(fake_door.capture.path, sizeof(fake_door.capture.path), "%s", request->path);
+	return 0;
+}
+
+int fm_door_capture_stop(char *err, size_t err_len)
+{
+	if (fake_door.capture.state != FM_CAPTURE_RUNNING)
+		return fail(-EALREADY, err, err_len);
+	fake_door.capture.state = fake_door.capture.error != 0 ? FM_CAPTURE_FAILED : FM_CAPTURE_STOPPED;
+	return 0;
+}
+
+void fm_door_capture(struct fm_capture_view *view)
+{
+	*view = fake_door.capture;
+}

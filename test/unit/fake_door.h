@@ -31,9 +31,10 @@ struct fake_door {
 	struct fm_port_place_view port_place[FAKE_PORTS_MAX];
 	struct fm_worker_place_view worker_place[FAKE_WORKERS_MAX];
 	struct fm_check_view check;
+	struct fm_capture_view capture;
 	unsigned int check_moves;	/* so many looks find the fragments on the move */
 	/* What fails from now on, with which error; 0: nothing. */
-	int publish_error, flush_error, datagrams_error, sources_error, clear_error, xstats_error;
+	int publish_error, flush_error, datagrams_error, sources_error, clear_error, xstats_error, capture_error;
 	/* How often. */
 	unsigned int published, flushed, cleared[FAKE_PORTS_MAX], xstats_cleared[FAKE_PORTS_MAX];
 };

@@ -139,11 +139,11 @@ static void sentences(void **state)
 		const char *line, *err;
 	} cases[] = {
 		{ "frobnicate now",
-		  "unknown command \"frobnicate\", possible are start, stop, flush, show, set, clear, help, load, "
-		  "save, version, exit or quit" },
+		  "unknown command \"frobnicate\", possible are start, stop, flush, show, set, clear, capture, help, "
+		  "load, save, version, exit or quit" },
 		{ "show prot info 0",
-		  "\"prot\" cannot follow \"show\", possible are port, config, budget, lcores, numa, reassembly or "
-		  "check" },
+		  "\"prot\" cannot follow \"show\", possible are port, config, budget, lcores, numa, reassembly, "
+		  "capture or check" },
 		{ "show port", "\"show port\" is not complete, it goes on with info, stats, xstats or link" },
 		{ "show port info", "\"show port info\" is not complete, it goes on with all or PORT (0, 1)" },
 		{ "show port info 2", "\"2\" cannot follow \"show port info\", possible are all or PORT (0, 1)" },
@@ -166,6 +166,12 @@ static void sentences(void **state)
 		{ "set bypass maybe", "bypass must be on or off, got \"maybe\"" },
 		{ "set bypass on off", "nothing can follow \"set bypass on\", got \"off\"" },
 		{ "clear reassembly", "\"clear reassembly\" is not complete, it goes on with stats" },
+		{ "capture start f snaplen 63",
+		  "\"63\" cannot follow \"capture start f snaplen\", possible is BYTES (64..65000)" },
+		{ "capture start f some",
+		  "\"some\" cannot follow \"capture start f\", possible are drops, all, snaplen, limit or rate" },
+		{ "capture start f rate 0",
+		  "\"0\" cannot follow \"capture start f rate\", possible is RATE (1..1000000)" },
 		{ "save", "\"save\" is not complete, it goes on with config" },
 		{ "1 2 3 4 5 6 7 8 9 10 11 12 13", "line has more than 12 words" },
 	};
@@ -218,11 +224,12 @@ static void complete(const char *line, const char *expected)
 static void completion(void **state)
 {
 	(void)state;
-	complete("", "start stop flush show set clear help load save version exit quit");
+	complete("", "start stop flush show set clear capture help load save version exit quit");
 	complete("  s", "start stop show set save");
 	complete("show", "show");
-	complete("show ", "port config budget lcores numa reassembly check");
-	complete("show c", "config check");
+	complete("show ", "port config budget lcores numa reassembly capture check");
+	complete("show c", "config capture check");
+	complete("capture start f ", "-<Enter> drops all snaplen limit rate");
 	complete("show port info ", "all 0 1");
 	complete("show port info 1", "1");
 	complete("show port info 7", "");
@@ -239,7 +246,7 @@ static void completion(void **state)
 	complete("set output whole", "whole-or-refragment whole-only");
 	complete("set budget ", "-N -P%");
 	complete("load ", "-FILE");
-	complete("help c", "clear");
+	complete("help c", "clear capture");
 	complete("start # st", "");
 }
 

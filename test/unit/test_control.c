@@ -47,6 +47,44 @@ static void forwarding(void **state)
 	assert_true(f->shell.quit);
 }
 
+static void capture(void **state)
+{
+	struct shell_fixture *f = *state;
+	const struct fm_capture_request *request = &fake_door.capture.request;
+
+	assert_int_equal(shell_run(f, "show capture"), 0);
+	assert_string_equal(f->text, "There was no capture yet.\n");
+	assert_int_equal(shell_run(f, "capture stop"), -EALREADY);
+	assert_int_equal(shell_run(f, "capture start a.pcapng"), 0);
+	assert_string_equal(fake_door.capture.path, "a.pcapng");
+	assert_false(request->all);
+	assert_int_equal(request->snaplen_bytes, FM_SNAPLEN_DEFAULT);
+	assert_int_equal(request->limit_packets, 0);
+	assert_int_equal(request->rate_pps, FM_CAPTURE_RATE_DEFAULT);
+	fake_door.capture.over_rate = 4;
+	fake_door.capture.no_room = 2;
+	fake_door.capture.unwritten = 1;
+	assert_int_equal(shell_run(f, "capture stop"), 0);
+	assert_non_null(strstr(f->text, "Capture to a.pcapng: stopped\n"));
+	assert_non_null(strstr(f->text, "  not captured                7\n"));
+	assert_int_equal(shell_run(f, "capture start drops all snaplen 64 limit 1000000000000 rate 1000000"), 0);
+	assert_string_equal(fake_door.capture.path, "drops");
+	assert_true(request->all);
+	assert_int_equal(request->snaplen_bytes, 64);
+	assert_int_equal(request->limit_packets, 1000000000000);
+	assert_int_equal(request->rate_pps, 1000000);
+	assert_int_equal(shell_run(f, "show capture"), 0);
+	assert_non_null(strstr(f->text, "Capture to drops: running\n"));
+	/* A capture that failed is no success. */
+	fake_door.capture.error = ENOSPC;
+	assert_int_equal(shell_run(f, "capture stop"), -ENOSPC);
+	assert_string_equal(f->shell.err, "capture to drops has failed: No space left on device");
+	assert_int_equal(shell_run(f, "show capture"), 0);
+	assert_non_null(strstr(f->text, "Capture to drops: FAILED: No space left on device\n"));
+	fake_door.capture_error = -EEXIST;
+	assert_int_equal(shell_run(f, "capture start a.pcapng drops"), -EEXIST);
+}
+
 static void set(void **state)
 {
 	struct shell_fixture *f = *state;
@@ -341,6 +379,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(forwarding, shell_setup, shell_teardown),
+		cmocka_unit_test_setup_teardown(capture, shell_setup, shell_teardown),
 		cmocka_unit_test_setup_teardown(set, shell_setup, shell_teardown),
 		cmocka_unit_test_setup_teardown(set_budget, shell_setup, shell_teardown),
 		cmocka_unit_test_setup_teardown(set_local, shell_setup, shell_teardown),

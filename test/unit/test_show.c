@@ -50,6 +50,7 @@ static void width(void **state)
 		"show port stats all", "show config", "show budget", "show lcores", "show reassembly stats",
 		"show reassembly stats lcore 2", "show reassembly drops", "show reassembly datagrams",
 		"show reassembly sources", "show check", "show numa", "show port xstats all", "show port link all",
+		"show capture",
 	};
 	struct shell_fixture *f = *state;
 	uint64_t *member = (uint64_t *)fake_door.stats;
@@ -110,6 +111,13 @@ static void width(void **state)
 	}
 	/* No sum: four thousand million mbufs are more than there can be. */
 	fake_door.source[1][0].prefix[15] = 1;
+	fake_door.capture = (struct fm_capture_view){
+		.state = FM_CAPTURE_FAILED, .path = "/var/tmp/drops.pcapng", .error = ENOSPC,
+		.request = { .snaplen_bytes = FM_SNAPLEN_MAX, .rate_pps = FM_CAPTURE_RATE_MAX,
+			     .limit_packets = 1000000000000 },
+		.seconds = 31536000, .packets = 1000000000000, .bytes = 65000000000000000,
+		.over_rate = 4000000000000, .no_room = 4000000000000,
+	};
 	for (unsigned int i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
 		assert_int_equal(shell_run(f, lines[i]), 0);
 		assert_true(f->text[0] != '\0');
