@@ -15,6 +15,8 @@ packages=(
 	dpdk-dev
 	# the laboratory of demo and end-to-end tests: namespaces, offloads, captures, a pinging kernel
 	python3 iproute2 ethtool tcpdump iputils-ping
+	# what captures are read with, by other eyes than ours
+	tshark
 )
 
 missing=()
