@@ -12,6 +12,7 @@
 #include "door.h"
 #include "fail.h"
 #include "fm_numa.h"
+#include "look.h"
 #include "port.h"
 #include "snapshot.h"
 #include "state.h"
@@ -26,9 +27,6 @@ uint16_t fm_door_ports(void)
 {
 	return fm_engine_ports();
 }
-
-/* Of one look at the sources: what it may take of a turn of the worker's loop. */
-enum { FM_LOOK_RECORDS = 1024, FM_LOOK_MOVES = 16384 };
 
 static int ask(uint16_t worker, enum fm_request_kind kind, struct fm_look *look, uint64_t *result, char *err,
 	       size_t err_len)
@@ -129,24 +127,15 @@ int fm_door_flush(uint64_t *freed, char *err, size_t err_len)
 
 int fm_door_datagrams(uint16_t worker, struct fm_reass_view *views, uint32_t max, char *err, size_t err_len)
 {
-	struct fm_look look = { .datagrams = views, .max = max };
-	uint64_t n = 0;
-	int ret = ask(worker, FM_REQUEST_VIEWS, &look, &n, err, err_len);
+	struct fm_look look = { .datagrams = views, .max = max, .count = FM_LOOK_RUNS };
+	uint64_t more = 0;
+	int ret;
 
-	return ret != 0 ? ret : (int)n;
-}
-
-/*
- * Records for one look. Each may move all views that it stands before. But where a record lies is as good as random, so
- * the more have been seen, the less likely the next one is among the `max` first.
- */
-static uint32_t look_records(uint32_t seen, uint32_t max)
-{
-	const uint64_t any = FM_LOOK_MOVES / (max + 1) + 1;
-	const uint64_t likely = 2ULL * FM_LOOK_MOVES * seen / ((uint64_t)max * max + 1);
-	const uint64_t records = any > likely ? any : likely;
-
-	return records < FM_LOOK_RECORDS ? (uint32_t)records : FM_LOOK_RECORDS;
+	do {
+		ret = ask(worker, FM_REQUEST_VIEWS, &look, &more, err, err_len);
+		look.first = 1;
+	} while (ret == 0 && more != 0);
+	return ret != 0 ? ret : (int)look.n;
 }
 
 /* In pieces: there may be millions of records, and the worker has frames to receive. */
@@ -157,7 +146,7 @@ int fm_door_sources(uint16_t worker, struct fm_source_view *views, uint32_t max,
 	int ret;
 
 	do {
-		look.count = look_records(look.first, max);
+		look.count = fm_look_records(look.first, max);
 		ret = ask(worker, FM_REQUEST_SOURCES, &look, &next, err, err_len);
 		look.first = (uint32_t)next;
 	} while (ret == 0 && next != 0);

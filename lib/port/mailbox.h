@@ -17,7 +17,7 @@ enum fm_request_kind {
 	FM_REQUEST_START,	/* poll the RX queues */
 	FM_REQUEST_STOP,	/* stop polling, flush the table, send what waits; asked FM_STOP_ROUNDS times of all */
 	FM_REQUEST_FLUSH,	/* free all held fragments; result: how many */
-	FM_REQUEST_VIEWS,	/* describe held datagrams; result: how many */
+	FM_REQUEST_VIEWS,	/* describe some held datagrams; result: 0: there are no more, or no room for them */
 	FM_REQUEST_SOURCES,	/* look at some records of sources; result: number of the one to go on with, 0: none */
 	FM_REQUEST_TAP,		/* show frames to look->tap, or to none */
 };
@@ -29,8 +29,8 @@ struct fm_look {
 	struct fm_reass_view *datagrams;
 	struct fm_source_view *sources;
 	uint32_t max;			/* room in the array */
-	uint32_t first, count;		/* records of sources */
-	uint32_t n;			/* views of sources */
+	uint32_t first, count;		/* records of sources; datagrams: first 0: begin with the oldest one */
+	uint32_t n;			/* views there are */
 	struct fm_tap *tap;
 };
 

@@ -17,16 +17,28 @@
  */
 enum { FM_EXPIRE_DATAGRAMS = 32, FM_EXPIRE_PER_FRAME = 2 };
 
-/* New settings: the table takes them before the next burst. They were checked when they were published. */
+/* To be let go of in one turn, for a smaller budget. */
+enum { FM_SHRINK_MBUFS = 64 };
+
+/*
+ * New settings: the table takes them before the next burst. They were checked when they were published. A budget that
+ * is smaller than what is held is come down to in steps, one each turn; they count as new until it is there.
+ */
 static void take_settings(struct fm_worker *w, const struct fm_snapshot *snapshot)
 {
-	w->generation = snapshot->generation;
-	if (w->reass == NULL)
+	struct fm_reass_settings next = snapshot->reass;
+
+	if (w->reass == NULL) {
+		w->generation = snapshot->generation;
 		return;
-	if (fm_reass_set(w->reass, &snapshot->reass, w->now, NULL, 0) != 0)
+	}
+	next.budget_mbufs = RTE_MAX(next.budget_mbufs, (uint32_t)fm_reass_stats(w->reass)->held_mbufs);
+	if (fm_reass_set(w->reass, &next, w->now, NULL, 0) != 0)
 		assert(!"published settings are in range");
 	if (snapshot->settings.bypass)
 		fm_reass_flush(w->reass);
+	if (fm_reass_shrink(w->reass, snapshot->reass.budget_mbufs, FM_SHRINK_MBUFS, w->now))
+		w->generation = snapshot->generation;
 }
 
 static void bypass(struct fm_worker *w, const struct fm_way *way, struct rte_mbuf **in, uint16_t n,
@@ -283,7 +295,8 @@ static void answer(struct fm_worker *w)
 		break;
 	case FM_REQUEST_VIEWS:
 		if (w->reass != NULL)
-			result = fm_reass_views(w->reass, w->now, look->datagrams, look->max);
+			result = fm_reass_views_some(w->reass, look->first == 0, look->count, w->now, look->datagrams,
+						     look->max, &look->n);
 		break;
 	case FM_REQUEST_SOURCES:
 		if (w->reass != NULL)

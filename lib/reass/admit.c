@@ -20,6 +20,7 @@ enum {
 	COOL_OFTEN = 8,		/* looks in the time between two fragments of a datagram ... */
 	PAUSE_SHIFT = 18,	/* but not in less than so small a part of the timeout */
 	LOOK = 4,		/* candidates of each step of progress */
+	PICKS = 32,		/* cells, of which a part holds datagrams */
 };
 
 #define GIVE_WAY 0.3F		/* times as likely, at most, as who wants the room */
@@ -233,11 +234,53 @@ enum fm_admission fm_admit_more(struct fm_reass *r, struct fm_datagram *d, uint3
 	return FM_ADMIT;
 }
 
+static bool is_held(const struct fm_datagram *d)
+{
+	return d->key.word[0] < FM_NODE;
+}
+
+/*
+ * Of some datagrams picked at random, one of the source that holds most. Who holds much has most of them. NULL: there
+ * was none.
+ */
+static struct fm_datagram *of_largest_holder(struct fm_reass *r)
+{
+	uint32_t number[PICKS], most = 0;
+	struct fm_datagram *victim = NULL;
+
+	for (int i = 0; i < PICKS; i++) {
+		r->random = r->random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+		number[i] = 1 + (uint32_t)((r->random >> 32) * r->n_cells >> 32);
+		rte_prefetch0(fm_entry(r, number[i]));
+	}
+	for (int i = 0; i < PICKS; i++) {
+		struct fm_datagram *d = fm_entry(r, number[i]);
+		const struct fm_source *s = is_held(d) ? fm_source_of(r, d) : NULL;
+
+		if (s == NULL || s->held_mbufs <= most)
+			continue;
+		most = s->held_mbufs;
+		victim = d;
+	}
+	return victim;
+}
+
+/*
+ * A smaller budget. Cold and unlikely ones go first, as ever. But then nobody asks for the room of somebody, so who
+ * gives way does not depend on who came when: the largest holders do, until all hold alike.
+ */
 void fm_admit_shrink(struct fm_reass *r, uint64_t now_tsc)
 {
-	while (!fm_fits(r, 0))
-		if (!make_room(r, NULL, 0, now_tsc))
-			evict(r, gives_way(r, true), FM_EVICTED_PROGRESS, now_tsc);
+	while (!fm_fits(r, 0)) {
+		struct fm_datagram *victim;
+
+		if (make_room(r, NULL, 0, now_tsc))
+			continue;
+		victim = gives_way(r, false);
+		if (victim == NULL)
+			victim = of_largest_holder(r);
+		evict(r, victim != NULL ? victim : gives_way(r, true), FM_EVICTED_PROGRESS, now_tsc);
+	}
 }
 
 /* False: there may be more. */

@@ -175,6 +175,17 @@ int fm_reass_set(struct fm_reass *reass, const struct fm_reass_settings *setting
 		 size_t err_len);
 
 /*
+ * Come down to a smaller budget in steps, one between two bursts each, so that none of them takes long. The same
+ * datagrams go as with fm_reass_set(), but for what comes meanwhile.
+ *
+ * @param budget_mbufs  1..the one that is set; the rest of the settings stays
+ * @param work          how much to do at most, 1 or more: mbufs to be let go of, or datagrams to be judged first, as
+ *                      nobody is while memory is plenty
+ * @return              true: the budget is set; false: there is more to be done
+ */
+bool fm_reass_shrink(struct fm_reass *reass, uint32_t budget_mbufs, uint32_t work, uint64_t now_tsc);
+
+/*
  * Work a burst of received frames. Takes all mbufs; what is not in `result` is held or was freed and counted.
  *
  * @param n        0..FM_BURST_MAX
@@ -217,6 +228,27 @@ const struct fm_reass_stats *fm_reass_stats(const struct fm_reass *reass);
  * @return how many were written to `views`
  */
 uint32_t fm_reass_views(const struct fm_reass *reass, uint64_t now_tsc, struct fm_reass_view *views, uint32_t max);
+
+/*
+ * The same in pieces, for a thread that polls: a datagram can have thousands of fragments.
+ *
+ *	for (n = 0, more = true, first = true; more; first = false) {
+ *		more = fm_reass_views_some(reass, first, 8, now_tsc, views, max, &n);
+ *		... a burst ...
+ *	}
+ *
+ * A datagram that is held from the first call to the last one is described once or, if `max` older ones are, not at
+ * all; one that begins or ends meanwhile is described or not. There is one such walk at a time.
+ *
+ * @param first  true: begin with the oldest one; false: go on
+ * @param work   how much to do at most, 1 or more: runs of up to ten fragments, of which each datagram has one or more.
+ *               Each takes a few cache misses
+ * @param views  room for max; the first *n have been described so far
+ * @param n      0..max
+ * @return       true: there are more, and there is room for them
+ */
+bool fm_reass_views_some(struct fm_reass *reass, bool first, uint32_t work, uint64_t now_tsc,
+			 struct fm_reass_view *views, uint32_t max, uint32_t *n);
 
 /*
  * Look at some of the records of sources, and keep the `max` of all looked at so far that hold most mbufs; of equal

@@ -73,6 +73,14 @@ struct fm_datagram {
 };
 static_assert(sizeof(struct fm_datagram) == 2 * FM_LINE, "a datagram is two cache lines");
 
+/* A look at the held datagrams that takes several calls. What leaves meanwhile moves it on: fm_young_leave(). */
+struct fm_walk {
+	uint32_t next[FM_FAMILIES];	/* to be described next */
+	uint32_t at;			/* so much of that one has been looked at, bytes; 0: nothing */
+	uint32_t missing;		/* ranges in there */
+	uint32_t young;			/* of a look at the sources: so many are still to be enrolled */
+};
+
 struct fm_reass {
 	struct fm_reass_settings settings;
 	struct fm_siphash_key secret;
@@ -92,6 +100,8 @@ struct fm_reass {
 
 	struct fm_list age[FM_FAMILIES];	/* by first_seen_tsc: timeouts are constant, so a FIFO is the timer */
 	uint32_t young[FM_FAMILIES];		/* no young datagram comes before this one in the age list */
+	struct fm_walk walk;
+	uint64_t random;			/* for who has to go when the budget is made smaller */
 	uint32_t n_young;
 	uint32_t ease_mbufs, ease_datagrams;	/* so much, held or expected: memory is scarce */
 	bool at_ease;				/* fm_at_ease(), when it was last asked */

@@ -8,6 +8,7 @@
 #include "fm_split.h"
 #include "internal.h"
 #include "key.h"
+#include "young.h"
 
 static int fail(char *err, size_t err_len, const char *format, ...)
 {
@@ -161,6 +162,29 @@ int fm_reass_set(struct fm_reass *r, const struct fm_reass_settings *settings, u
 	fm_admit_shrink(r, now_tsc);
 	fm_drop_flush(r);
 	return 0;
+}
+
+bool fm_reass_shrink(struct fm_reass *r, uint32_t budget_mbufs, uint32_t work, uint64_t now_tsc)
+{
+	struct fm_reass_settings next = r->settings;
+
+	/* From now on nobody begins unjudged, so those who are not yet judged become fewer. */
+	r->ease_mbufs = 0;
+	if (r->stats.held_mbufs > budget_mbufs && r->n_young > 0) {
+		work -= fm_young_enroll_some(r, work, now_tsc);
+		if (work == 0)
+			return false;
+	}
+	next.budget_mbufs = budget_mbufs;
+	if (r->stats.held_mbufs > (uint64_t)budget_mbufs + work)
+		next.budget_mbufs = (uint32_t)r->stats.held_mbufs - work;
+	if (next.budget_mbufs == budget_mbufs)
+		apply_settings(r, &next);
+	else
+		r->settings.budget_mbufs = next.budget_mbufs;
+	fm_admit_shrink(r, now_tsc);
+	fm_drop_flush(r);
+	return next.budget_mbufs == budget_mbufs;
 }
 
 struct fm_datagram *fm_index_find_overflow(const struct fm_reass *r, const struct fm_key *key, uint32_t hash,

@@ -49,16 +49,28 @@ static void keep(const struct fm_reass *r, const struct fm_source *s, struct fm_
 	fill(r, s, &views[at]);
 }
 
+/* As many as there were when the look began: more may come as fast as these are enrolled. Returns what it took. */
+static uint32_t enroll(struct fm_reass *r, uint32_t count)
+{
+	const uint32_t before = r->n_young;
+	const uint32_t took = fm_young_enroll_some(r, RTE_MIN(count, r->walk.young), 0);
+
+	r->walk.young = r->n_young == 0 ? 0 : r->walk.young - RTE_MIN(r->walk.young, before - r->n_young);
+	return took;
+}
+
 uint32_t fm_reass_sources(struct fm_reass *r, uint32_t first, uint32_t count, struct fm_source_view *views,
 			  uint32_t max, uint32_t *n)
 {
 	const uint32_t records = r->sources.n_sets * FM_SOURCE_WAYS, from = first > 0 ? first - 1 : 0;
 	uint32_t end;
 
+	if (first == 0)
+		r->walk.young = r->n_young;
 	/* What young ones hold is in nobody's record yet. */
-	if (from == 0 && r->n_young > 0) {
-		count -= fm_young_enroll_some(r, count, 0);
-		if (r->n_young > 0)
+	if (from == 0 && r->walk.young > 0) {
+		count -= enroll(r, count);
+		if (r->walk.young > 0)
 			return 1;
 	}
 	end = from < records && count < records - from ? from + count : records;

@@ -39,11 +39,20 @@ static inline void fm_young_add(struct fm_reass *r, struct fm_datagram *d)
 		r->young[d->family] = fm_number(r, d);
 }
 
+/* The one that a walk has come to is about to leave. */
+static inline void fm_walk_leave(struct fm_reass *r, const struct fm_datagram *d)
+{
+	r->walk.next[d->family] = fm_age_next(r, fm_number(r, d));
+	r->walk.at = r->walk.missing = 0;
+}
+
 /* One is about to leave the age list, young or not. */
 static inline void fm_young_leave(struct fm_reass *r, const struct fm_datagram *d)
 {
 	if (r->young[d->family] == fm_number(r, d))
 		r->young[d->family] = fm_age_next(r, fm_number(r, d));
+	if (unlikely(r->walk.next[d->family] == fm_number(r, d)))
+		fm_walk_leave(r, d);
 	r->n_young -= fm_is_young(d);
 }
 
