@@ -113,6 +113,25 @@ static void join(const char *const *words, unsigned int n, char *buf, size_t len
 		fm_text_add(buf, len, "%s%s", i > 0 ? " " : "", words[i]);
 }
 
+/* What was meant, if one of the words that are possible is much like the one that was typed. */
+static void guess(const struct candidates *candidates, const char *text, char *buf, size_t len)
+{
+	unsigned int fewest = FM_SLIPS_MAX + 1, slips;
+	const struct fm_word *nearest = NULL;
+
+	for (unsigned int i = 0; i < candidates->n; i++) {
+		if (fm_word_is_parameter(&candidates->at[i].word))
+			continue;
+		slips = fm_word_slips(&candidates->at[i].word, text);
+		if (slips >= fewest)
+			continue;
+		fewest = slips;
+		nearest = &candidates->at[i].word;
+	}
+	if (nearest != NULL)
+		fm_text_add(buf, len, "; did you mean \"%.*s\"?", nearest->len, nearest->text);
+}
+
 /* One sentence about a line of which only the first `good` words can be understood. */
 static void explain(const struct candidates *candidates, const char *const *words, unsigned int n, unsigned int good,
 		    char *err, size_t err_len)
@@ -134,6 +153,8 @@ static void explain(const struct candidates *candidates, const char *const *word
 	else
 		snprintf(err, err_len, "\"%s\" cannot follow \"%s\", possible %s %s", words[good], before,
 			 candidates->n == 1 ? "is" : "are", possible);
+	if (good < n)
+		guess(candidates, words[good], err, err_len);
 }
 
 int fm_command_parse(const char *line, struct fm_args *args, char *err, size_t err_len)

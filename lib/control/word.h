@@ -24,6 +24,15 @@ bool fm_word_is(const struct fm_word *word, const char *text);
 bool fm_word_begins(const struct fm_word *word, const char *text);
 
 /*
+ * Could somebody who typed `text` have meant this word? It begins so, or a letter or two are wrong, missing, too many
+ * or in the place of their neighbour.
+ *
+ * @return the number of slips, 1..FM_SLIPS_MAX; 0: the word itself; FM_SLIPS_MAX + 1: hardly
+ */
+enum { FM_SLIPS_MAX = 2 };
+unsigned int fm_word_slips(const struct fm_word *word, const char *text);
+
+/*
  * Append to a terminated string in `buf`, as far as there is room.
  */
 void fm_text_add(char *buf, size_t len, const char *format, ...) __attribute__((format(printf, 3, 4)));

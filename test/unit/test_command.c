@@ -143,7 +143,19 @@ static void sentences(void **state)
 		  "load, save, version, exit or quit" },
 		{ "show prot info 0",
 		  "\"prot\" cannot follow \"show\", possible are port, config, budget, lcores, numa, reassembly, "
-		  "capture or check" },
+		  "capture or check; did you mean \"port\"?" },
+		{ "shwo config",
+		  "unknown command \"shwo\", possible are start, stop, flush, show, set, clear, capture, help, load, "
+		  "save, version, exit or quit; did you mean \"show\"?" },
+		{ "show reass stats",
+		  "\"reass\" cannot follow \"show\", possible are port, config, budget, lcores, numa, reassembly, "
+		  "capture or check; did you mean \"reassembly\"?" },
+		{ "set output whole-olny",
+		  "output must be whole-or-refragment, whole-only or refragment, got \"whole-olny\"; did you mean "
+		  "\"whole-only\"?" },
+		{ "show reassembly stats lcroe 1",
+		  "\"lcroe\" cannot follow \"show reassembly stats\", possible are lcore or json; did you mean "
+		  "\"lcore\"?" },
 		{ "show port", "\"show port\" is not complete, it goes on with info, stats, xstats or link" },
 		{ "show port info", "\"show port info\" is not complete, it goes on with all or PORT (0, 1)" },
 		{ "show port info 2", "\"2\" cannot follow \"show port info\", possible are all or PORT (0, 1)" },
@@ -182,6 +194,27 @@ static void sentences(void **state)
 	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		assert_int_equal(fm_command_parse(cases[i].line, &args, err, sizeof(err)), -EINVAL);
 		assert_string_equal(err, cases[i].err);
+	}
+}
+
+static void slips(void **state)
+{
+	static const struct {
+		const char *word, *text;
+		unsigned int slips;
+	} cases[] = {
+		{ "port", "port", 0 }, { "port", "prot", 1 }, { "port", "pot", 1 }, { "port", "pport", 1 },
+		{ "port", "porz", 1 }, { "port", "po", 1 }, { "port", "p", 3 }, { "on", "no", 3 }, { "on", "off", 3 },
+		{ "reassembly", "reasembli", 2 }, { "reassembly", "raesembly", 2 }, { "reassembly", "assembly", 2 },
+		{ "reassembly", "sembly", 3 }, { "reassembly", "reassemblyreassemblyreassemblyreassembly1", 3 },
+		{ "max-fragments", "max-fargmetns", 2 }, { "timeout4", "timeout", 1 }, { "all", "", 3 },
+	};
+
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct fm_word word = { .text = cases[i].word, .len = (int)strlen(cases[i].word) };
+
+		assert_int_equal(fm_word_slips(&word, cases[i].text), cases[i].slips);
 	}
 }
 
@@ -289,7 +322,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(table_is_sound, setup), cmocka_unit_test_setup(words_have_help, setup),
 		cmocka_unit_test_setup(arguments, setup), cmocka_unit_test_setup(nothing_to_do, setup),
-		cmocka_unit_test_setup(sentences, setup), cmocka_unit_test_setup(long_lines, setup),
+		cmocka_unit_test_setup(sentences, setup), cmocka_unit_test(slips),
+		cmocka_unit_test_setup(long_lines, setup),
 		cmocka_unit_test_setup(completion, setup), cmocka_unit_test_setup(completion_help, setup),
 		cmocka_unit_test_setup(completion_is_cut, setup),
 	};
