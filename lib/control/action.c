@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "door.h"
@@ -131,13 +130,11 @@ int fm_do_load(struct fm_shell *shell, const struct fm_args *args)
 
 static void write_settings(FILE *file)
 {
-	char text[FM_SETTING_TEXT_LEN], date[32];
+	char text[FM_SETTING_TEXT_LEN];
 	struct fm_settings settings;
-	time_t now = time(NULL);
-	struct tm tm;
 
-	strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S %z", localtime_r(&now, &tm));
-	fprintf(file, "# fragmend %s, settings of %s; for --cmdline-file or load\n", FM_VERSION, date);
+	/* No date: the file has one, and equal settings make equal files. */
+	fprintf(file, "# fragmend %s, all settings; for --cmdline-file or load\n", FM_VERSION);
 	fm_door_settings(&settings);
 	for (unsigned int i = 0; i < FM_SETTING_IDS; i++) {
 		const struct fm_setting *setting = &fm_setting[i];

@@ -174,13 +174,14 @@ static void save_and_load(void **state)
 {
 	static const char *const changes[] = {
 		"set budget 77", "set timeout4 11", "set timeout6 12", "set max-fragments 13", "set source-prefix4 15",
-		"set source-prefix6 16", "set output whole-only",
+		"set source-prefix6 16", "set output whole-only", "set header-chain off",
 		"set verify-l4 on", "set bypass on", "set link-follow on", "set log debug", "set stats-period 14",
 	};
 	struct shell_fixture *f = *state;
 	struct fm_settings saved;
 	char line[128], config[4096];
 
+	assert_int_equal(sizeof(changes) / sizeof(changes[0]), FM_SETTING_IDS);
 	for (unsigned int i = 0; i < sizeof(changes) / sizeof(changes[0]); i++)
 		assert_int_equal(shell_run(f, changes[i]), 0);
 	saved = fake_door.settings;
