@@ -4,9 +4,9 @@
  *
  * All functions are called by one control thread at a time: the main lcore's, or who has borrowed the door from it
  * (lib/control/lock.h). No worker waits for any of them, but some give it work to do between two bursts.
- * fm_door_stop(), fm_door_flush(), and fm_door_publish() where bypass is switched on: as much as there are datagrams to
- * free. fm_door_datagrams(), fm_door_sources(), and fm_door_publish() of a smaller budget: little in each turn, for as
- * many turns as it takes. Functions that can fail return 0 or -errno and put one sentence into `err` (may be NULL).
+ * fm_door_stop() and fm_door_flush(): as much as there are datagrams to free. fm_door_datagrams(), fm_door_sources(),
+ * and fm_door_publish() of bypass or a smaller budget: little in each turn, for as many turns as it takes. Functions
+ * that can fail return 0 or -errno and put one sentence into `err` (may be NULL).
  */
 #ifndef FM_DOOR_H
 #define FM_DOOR_H

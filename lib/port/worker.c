@@ -17,12 +17,12 @@
  */
 enum { FM_EXPIRE_DATAGRAMS = 32, FM_EXPIRE_PER_FRAME = 2 };
 
-/* To be let go of in one turn, for a smaller budget. */
+/* To be let go of in one turn, for a smaller budget or bypass. */
 enum { FM_SHRINK_MBUFS = 64 };
 
 /*
- * New settings: the table takes them before the next burst. They were checked when they were published. A budget that
- * is smaller than what is held is come down to in steps, one each turn; they count as new until it is there.
+ * New settings: the table takes them before the next burst. They were checked when they were published. What has to be
+ * let go of for them goes in steps, one each turn; they count as new until it is done.
  */
 static void take_settings(struct fm_worker *w, const struct fm_snapshot *snapshot)
 {
@@ -35,8 +35,8 @@ static void take_settings(struct fm_worker *w, const struct fm_snapshot *snapsho
 	next.budget_mbufs = RTE_MAX(next.budget_mbufs, (uint32_t)fm_reass_stats(w->reass)->held_mbufs);
 	if (fm_reass_set(w->reass, &next, w->now, NULL, 0) != 0)
 		assert(!"published settings are in range");
-	if (snapshot->settings.bypass)
-		fm_reass_flush(w->reass);
+	if (snapshot->settings.bypass && !fm_reass_flush_some(w->reass, FM_SHRINK_MBUFS))
+		return;
 	if (fm_reass_shrink(w->reass, snapshot->reass.budget_mbufs, FM_SHRINK_MBUFS, w->now))
 		w->generation = snapshot->generation;
 }

@@ -204,6 +204,17 @@ uint32_t fm_reass_expire(struct fm_reass *r, uint64_t now_tsc, uint32_t max_data
 	return n;
 }
 
+bool fm_reass_flush_some(struct fm_reass *r, uint32_t fragments)
+{
+	const uint64_t end = r->stats.count[FM_FLUSHED] + fragments;
+
+	for (int family = 0; family < FM_FAMILIES; family++)
+		while (r->age[family].head != FM_NONE && r->stats.count[FM_FLUSHED] < end)
+			fm_datagram_drop(r, fm_entry(r, r->age[family].head), FM_FLUSHED);
+	fm_drop_flush(r);
+	return r->stats.datagrams == 0;
+}
+
 uint64_t fm_reass_flush(struct fm_reass *r)
 {
 	const uint64_t before = r->stats.count[FM_FLUSHED];

@@ -219,6 +219,14 @@ uint64_t fm_reass_flush(struct fm_reass *reass);
 void fm_reass_on_drop(struct fm_reass *reass, void (*dropped)(void *arg, const struct rte_mbuf *m, enum fm_outcome why),
 		      void *arg);
 
+/*
+ * Free some of the held fragments (FM_FLUSHED), for a thread that polls. Condemned datagrams are not forgotten.
+ *
+ * @param fragments  so many at most, and the rest of the datagram that the last one belongs to; 1 or more
+ * @return           true: none is held any more
+ */
+bool fm_reass_flush_some(struct fm_reass *reass, uint32_t fragments);
+
 /* Counters of this table; any thread may read them at any time. */
 const struct fm_reass_stats *fm_reass_stats(const struct fm_reass *reass);
 

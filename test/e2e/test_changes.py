@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Settings that change, and shows that look, while two workers receive as fast as they can: the accounts stay closed."""
+"""Settings that change and shows that look while two workers receive as fast as they can: the accounts stay closed."""
 import itertools
 import pathlib
 import random

@@ -294,6 +294,23 @@ static void budget_shrinks_in_steps(void **state)
 	}
 }
 
+/* Bypass frees what is held, little in each turn. */
+static void bypass_frees_in_steps(void **state)
+{
+	enum { HELD = 1000, STEP = 64 };
+	struct hall *h = *state;
+	struct fm_settings other = settings();
+
+	hold(h, HELD);
+	other.bypass = true;
+	assert_int_equal(fm_door_publish(&other, NULL, 0), 0);
+	for (uint64_t held = HELD; held > 0; held -= RTE_MIN(held, (uint64_t)STEP)) {
+		assert_int_equal(bed_held(&h->bed), held);
+		one_turn(h);
+	}
+	assert_int_equal(bed_count(&h->bed, FM_FLUSHED), HELD);
+}
+
 /* What is set while a budget is still being come down to counts at once; a larger budget ends it. */
 static void settings_while_budget_shrinks(void **state)
 {
@@ -319,7 +336,8 @@ static void settings_while_budget_shrinks(void **state)
 	one_turn(h);
 	other.bypass = true;
 	assert_int_equal(fm_door_publish(&other, NULL, 0), 0);
-	one_turn(h);
+	for (unsigned int i = 0; i < 20; i++)
+		one_turn(h);
 	assert_int_equal(bed_held(&h->bed), 0);
 }
 
@@ -419,6 +437,7 @@ int main(void)
 		HALL_TEST(source_prefixes),
 		HALL_TEST(budget_shrinks_in_steps),
 		HALL_TEST(settings_while_budget_shrinks),
+		HALL_TEST(bypass_frees_in_steps),
 		HALL_TEST(sources_piece_by_piece),
 		HALL_TEST(worker_that_does_not_answer),
 	};
