@@ -12,6 +12,7 @@
 #include "listen.h"
 #include "options.h"
 #include "setting.h"
+#include "word.h"
 
 enum fm_option_kind {
 	FM_OPTION_SWITCH,	/* `value` goes to the bool at `offset` */
@@ -383,51 +384,47 @@ int fm_options_parse(int argc, char **argv, struct fm_options *options, char *er
 	return 0;
 }
 
-static void print_numbers(FILE *out, const struct fm_option *o)
+static void add_numbers(struct fm_option_view *view, const struct fm_option *o)
 {
-	fprintf(out, " %" PRIu64 "..%" PRIu64, o->min, o->max);
+	fm_text_add(view->text, sizeof(view->text), " %" PRIu64 "..%" PRIu64, o->min, o->max);
 	if (o->initial != 0)
-		fprintf(out, ", default %" PRIu64, o->initial);
-	fputc('.', out);
+		fm_text_add(view->text, sizeof(view->text), ", default %" PRIu64, o->initial);
+	fm_text_add(view->text, sizeof(view->text), ".");
 }
 
-static void print_range(FILE *out, const struct fm_option *o)
+static void add_setting(struct fm_option_view *view, const struct fm_setting *setting)
 {
-	const struct fm_setting *setting = o->kind == FM_OPTION_SETTING ? fm_setting_find(o->name) : NULL;
 	char range[160], initial[FM_SETTING_TEXT_LEN];
 
-	if (o->kind == FM_OPTION_NUMBER || o->kind == FM_OPTION_PORT_NUMBER)
-		print_numbers(out, o);
-	else if (o->kind == FM_OPTION_CHOICE)
-		fprintf(out, " %s (default) or %s.", o->words[0], o->words[1]);
-	else if (setting != NULL && (setting->kind == FM_KIND_NUMBER || setting->kind == FM_KIND_SWITCH) &&
-		 argument(o) != NULL) {
-		fm_setting_range(setting, range, sizeof(range));
-		fm_setting_format(setting, setting->initial, initial, sizeof(initial));
-		fprintf(out, " %s, default %s.", range, initial);
-	}
+	if (setting->kind == FM_KIND_CHOICE || setting->kind == FM_KIND_SWITCH)
+		fm_text_add(view->values, sizeof(view->values), "%s", setting->values);
+	if (setting->kind != FM_KIND_NUMBER && setting->kind != FM_KIND_SWITCH)
+		return;
+	fm_setting_range(setting, range, sizeof(range));
+	fm_setting_format(setting, setting->initial, initial, sizeof(initial));
+	fm_text_add(view->text, sizeof(view->text), " %s, default %s.", range, initial);
 }
 
-void fm_options_help(FILE *out)
+bool fm_options_view(unsigned int i, struct fm_option_view *view)
 {
-	fprintf(out,
-		"usage: fragmend [EAL options] -- [options]\n\n"
-		"Joins IP fragments between pairs of ports. EAL options are those of every DPDK program (-l,\n"
-		"--lcores, -a, --vdev, -m, --no-huge, ...; `fragmend -h` without `--` lists them). Options:\n\n");
-	for (int i = 0; i < FM_OPTIONS; i++) {
-		const struct fm_option *o = &table[i];
-		const char *arg = argument(o);
-		const char *text = o->kind == FM_OPTION_SETTING ? fm_setting_find(o->name)->text : o->text;
-		char letter[8] = "";
+	const struct fm_option *o;
 
-		if (o->letter != 0)
-			snprintf(letter, sizeof(letter), "-%c, ", o->letter);
-		fprintf(out, "  %s--%s%s%s\n        %s", letter, o->name, arg == NULL ? "" : " ",
-			arg == NULL ? "" : arg, text);
-		print_range(out, o);
-		fputc('\n', out);
-	}
-	fprintf(out,
-		"\nExit status: 0 after quit, SIGINT, SIGTERM, SIGHUP, SIGQUIT or --exit-on-idle; 1 if it could\n"
-		"not start or finish; 2 on wrong usage.\n");
+	if (i >= FM_OPTIONS)
+		return false;
+	o = &table[i];
+	memset(view, 0, sizeof(*view));
+	view->name = o->name;
+	view->letter = (char)o->letter;
+	view->arg = argument(o);
+	fm_text_add(view->text, sizeof(view->text), "%s",
+		    o->kind == FM_OPTION_SETTING ? fm_setting_find(o->name)->text : o->text);
+	if (o->kind == FM_OPTION_NUMBER || o->kind == FM_OPTION_PORT_NUMBER)
+		add_numbers(view, o);
+	else if (o->kind == FM_OPTION_SETTING && view->arg != NULL)
+		add_setting(view, fm_setting_find(o->name));
+	for (int w = 0; o->kind == FM_OPTION_CHOICE && o->words[w] != NULL; w++)
+		fm_text_add(view->values, sizeof(view->values), "%s%s", w > 0 ? "|" : "", o->words[w]);
+	if (o->kind == FM_OPTION_CHOICE)
+		fm_text_add(view->text, sizeof(view->text), " %s (default) or %s.", o->words[0], o->words[1]);
+	return true;
 }

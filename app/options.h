@@ -30,6 +30,18 @@ struct fm_options {
  */
 int fm_options_parse(int argc, char **argv, struct fm_options *options, char *err, size_t err_len);
 
+/* An option, as help, manual page and completion show it. */
+struct fm_option_view {
+	const char *name;
+	char letter;		/* short form; 0: none */
+	const char *arg;	/* name of its argument; NULL: takes none */
+	char values[160];	/* the words it takes, parted by '|'; "": others */
+	char text[512];		/* what it does, its range, its default */
+};
+
+/* The i-th option of the table; false: there are no more. Any thread. */
+bool fm_options_view(unsigned int i, struct fm_option_view *view);
+
 /* Print what there is, made from the table of options. */
 void fm_options_help(FILE *out);
 

@@ -13,6 +13,8 @@ packages=(
 	libsystemd-dev systemd
 	# dpdk-testpmd, which the pass-through bench measures beside fragmend
 	dpdk-dev
+	# manual pages, made and rendered; the completion and the Debian packages held to their form
+	scdoc man-db shellcheck lintian
 	# the laboratory of demo and end-to-end tests: namespaces, offloads, captures, a pinging kernel
 	python3 iproute2 ethtool tcpdump iputils-ping
 	# what captures are read with, by other eyes than ours
