@@ -31,6 +31,14 @@ void fm_check_get(struct fm_check_view *check);
 /* The accounting check with all its numbers. */
 void fm_show_check(FILE *out, const struct fm_check_view *check);
 
+/*
+ * The sources of all workers, summed up over workers, those that hold most mbufs first. Asks each worker.
+ *
+ * @param views  room for max of each worker
+ * @return       how many there are; -errno, err says why
+ */
+int fm_sources_gather(struct fm_source_view *views, uint32_t max, char *err, size_t err_len);
+
 /* Is it time for the status table? True once a period of `set stats-period`. */
 bool fm_status_due(uint64_t now_ns);
 

@@ -12,6 +12,7 @@
 #include "door.h"
 #include "handlers.h"
 #include "print.h"
+#include "show.h"
 
 enum {
 	EACH_MIN = 64,		/* of each worker: a source may stand high in the sum and low with one worker */
@@ -81,6 +82,19 @@ static int sum_up(struct fm_source_view *views, int n)
 	return sums;
 }
 
+int fm_sources_gather(struct fm_source_view *views, uint32_t max, char *err, size_t err_len)
+{
+	int n = 0, ret;
+
+	for (uint16_t w = 0; w < fm_door_workers(); w++) {
+		ret = fm_door_sources(w, &views[n], max, err, err_len);
+		if (ret < 0)
+			return ret;
+		n += ret;
+	}
+	return sum_up(views, n);
+}
+
 static uint64_t held_by_all(void)
 {
 	struct fm_worker_stats stats;
@@ -107,22 +121,19 @@ static int gather(struct gathered *gathered, uint32_t top, char *err, size_t err
 {
 	const uint32_t each = top > EACH_MIN ? top : EACH_MIN;
 	const uint16_t workers = fm_door_workers();
-	int n = 0, ret = 0;
+	int n;
 
 	*gathered = (struct gathered){ .views = calloc((size_t)each * workers + 1, sizeof(*gathered->views)) };
 	if (gathered->views == NULL) {
 		snprintf(err, err_len, "no memory for %u sources of %u workers", each, workers);
 		return -ENOMEM;
 	}
-	for (uint16_t w = 0; w < workers && ret >= 0; w++) {
-		ret = fm_door_sources(w, &gathered->views[n], each, err, err_len);
-		n += ret < 0 ? 0 : ret;
-	}
-	if (ret < 0) {
+	n = fm_sources_gather(gathered->views, each, err, err_len);
+	if (n < 0) {
 		free(gathered->views);
-		return ret;
+		return n;
 	}
-	gathered->known = (uint32_t)sum_up(gathered->views, n);
+	gathered->known = (uint32_t)n;
 	gathered->n = gathered->known < top ? gathered->known : top;
 	gathered->held_mbufs = held_by_all();
 	return 0;
