@@ -229,6 +229,8 @@ static int serve(char *err, size_t err_len)
 		fm_loop_add_timer(&app.loop, &idling);
 	if (app.options.interactive)
 		ret = fm_control_console_open(&app.loop, &console);
+	if (ret == 0 && app.options.live)
+		fm_control_console_live(console);
 	if (ret == 0)
 		ret = fm_loop_run(&app.loop);
 	console_ret = fm_control_console_close(console);
@@ -327,6 +329,9 @@ int main(int argc, char **argv)
 		printf("fragmend %s\n", FM_VERSION);
 		return EXIT_SUCCESS;
 	}
+	if (app.options.live && !fm_control_can_live())
+		return complain(FM_EXIT_USAGE, "--live needs a terminal on stdin and stdout, and a TERM that can place "
+				"its cursor");
 	fm_service_log(app.options.log_prefix);
 	if (app.options.config.has_seed)
 		fm_log_always(RTE_LOG_WARNING, "--seed makes the tables attackable; for tests only");

@@ -62,6 +62,8 @@ static const struct fm_option table[] = {
 	{ .name = "interactive", .letter = 'i', .kind = FM_OPTION_SWITCH, FM_AT(interactive), .value = true,
 	  .text = "Serve a console on the terminal." },
 	FM_SWITCH("auto-start", auto_start, true, "Forward at once; without -i that is so anyway."),
+	FM_SWITCH("live", live, true,
+		  "Begin the console with the live view; q leads to the prompt. Implies -i, --auto-start."),
 	FM_TEXT("cmdline-file", "FILE", cmdline_file, "Console commands to run before forwarding."),
 	{ .name = "console-socket", .arg = "PATH", .kind = FM_OPTION_TEXT, FM_AT(console_socket), .min = 1,
 	  .max = FM_SOCKET_PATH_MAX,
@@ -377,6 +379,8 @@ int fm_options_parse(int argc, char **argv, struct fm_options *options, char *er
 			ret = take(o, optarg, options, err, err_len);
 		if (ret != 0)
 			return ret;
+		if (options->live)
+			options->interactive = options->auto_start = true;
 		options->config.has_seed |= strcmp(o->name, "seed") == 0;
 	}
 	if (optind < argc)

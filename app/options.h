@@ -18,6 +18,7 @@ struct fm_options {
 	uint32_t stats_period_s;	/* 0: none */
 	uint32_t exit_on_idle_ms;	/* 0: never */
 	bool log_prefix, keep_privileges;
+	bool live;			/* interactive and auto_start, too */
 	bool help, version;
 };
 

@@ -45,6 +45,7 @@ struct fm_shell {
 	bool leave;			/* that session is to end */
 	bool serving;			/* others wait while a command runs, so it may wait for nobody */
 	bool can_stream;		/* `out` ends on a screen that a command may fill for longer, by `stream` */
+	bool colour;			/* which may be coloured */
 	struct fm_stream stream;
 	unsigned int depth;		/* command files that are open now */
 };

@@ -56,6 +56,8 @@ const struct fm_command fm_command[] = {
 	  fm_do_show_sources, FM_GROUP_SHOW, NULL },
 	{ "show capture", "The capture that runs, or the last one: how much is in its file, and what is not.",
 	  fm_do_show_capture, FM_GROUP_SHOW, NULL },
+	{ "show live", "A screen of rates, load, budget, sources and drops that redraws each second; q leaves it.",
+	  fm_do_show_live, FM_GROUP_SHOW, NULL },
 	{ "show check [json]", "The accounting identities, with numbers; fails if one is broken.", fm_do_show_check,
 	  FM_GROUP_SHOW, NULL },
 

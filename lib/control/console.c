@@ -14,6 +14,8 @@
 #include "line.h"
 #include "loop.h"
 #include "show.h"
+#include "stats.h"
+#include "stream_terminal.h"
 
 struct fm_console {
 	struct fm_loop *loop;
@@ -24,6 +26,7 @@ struct fm_console {
 	bool terminal;
 	struct termios before;		/* of the terminal */
 	struct fm_line *line;		/* NULL: not a terminal */
+	struct fm_timer stream_turn;	/* sleeps unless shell.stream is shown */
 	size_t used;			/* of `text`; not a terminal */
 	char text[FM_LINE_MAX + 1];	/* one character more than a line may have, so that it is refused */
 };
@@ -48,7 +51,7 @@ static void tick(void *arg, uint64_t now_ns)
 {
 	struct fm_console *console = arg;
 
-	if (!fm_status_due(now_ns))
+	if (!fm_status_due(now_ns) || console->shell.stream.frame != NULL)
 		return;
 	if (console->line != NULL)
 		fm_line_hide(console->line);
@@ -68,6 +71,49 @@ static void take(struct fm_console *console, char c)
 	console->text[console->used] = '\0';
 	console->used = 0;
 	run(console, console->text);
+}
+
+static void leave_stream(struct fm_console *console)
+{
+	fm_stream_terminal_leave(&console->shell.stream);
+	console->stream_turn.due_ns = FM_NEVER;
+}
+
+static void stream_turn(void *arg, uint64_t now_ns)
+{
+	struct fm_console *console = arg;
+
+	if (!fm_stream_terminal_turn(&console->shell.stream, now_ns, console->loop->stop))
+		leave_stream(console);
+}
+
+/* If a command has left one. */
+static void enter_stream(struct fm_console *console)
+{
+	if (console->shell.stream.frame == NULL)
+		return;
+	fm_stream_terminal_enter(&console->shell.stream);
+	console->stream_turn.due_ns = 0;
+}
+
+/* A character from the keyboard, for the prompt or for the screen that a stream fills. @return false: the end */
+static bool type(struct fm_console *console, char c)
+{
+	const struct fm_stream *stream = &console->shell.stream;
+
+	if (stream->frame == NULL) {
+		const bool more = fm_line_type(console->line, c);
+
+		/* What was typed ahead is meant for the stream already. */
+		enter_stream(console);
+		return more;
+	}
+	stream->key(stream->arg, c, fm_now_ns());
+	if (stream->left(stream->arg, fm_now_ns()))
+		leave_stream(console);
+	else
+		console->stream_turn.due_ns = 0;
+	return true;
 }
 
 /*
@@ -90,7 +136,7 @@ static int serve(struct fm_console *console)
 	for (ssize_t i = 0; i < n && !console->shell.quit; i++) {
 		if (console->line == NULL)
 			take(console, buf[i]);
-		else if (!fm_line_type(console->line, buf[i]))
+		else if (!type(console, buf[i]))
 			return 0;
 	}
 	return n > 0 && !console->shell.quit;
@@ -129,6 +175,8 @@ static int open_terminal(struct fm_console *console)
 	if (ret != 0)
 		return ret;
 	console->terminal = true;
+	console->shell.can_stream = fm_control_can_live();
+	console->shell.colour = fm_stream_terminal_colour();
 	console->line = fm_line_open(stdout, "fragmend> ", run, complete, console);
 	return console->line != NULL ? 0 : -ENOMEM;
 }
@@ -146,6 +194,8 @@ int fm_control_console_open(struct fm_loop *loop, struct fm_console **opened)
 	console->shell.serving = true;
 	console->input = (struct fm_watch){ .fd = STDIN_FILENO, .events = POLLIN, .ready = ready, .arg = console };
 	console->tick = (struct fm_timer){ .period_ms = FM_TICK_MS, .due = tick, .arg = console };
+	console->stream_turn = (struct fm_timer){ .period_ms = FM_STREAM_TURN_MS, .due_ns = FM_NEVER,
+						  .due = stream_turn, .arg = console };
 	if (isatty(STDIN_FILENO))
 		ret = open_terminal(console);
 	if (ret == 0)
@@ -153,10 +203,23 @@ int fm_control_console_open(struct fm_loop *loop, struct fm_console **opened)
 	if (ret == 0)
 		ret = fm_loop_add_timer(loop, &console->tick);
 	if (ret == 0)
+		ret = fm_loop_add_timer(loop, &console->stream_turn);
+	if (ret == 0)
 		*opened = console;
 	else
 		fm_control_console_close(console);
 	return ret;
+}
+
+bool fm_control_can_live(void)
+{
+	return fm_stream_terminal_able();
+}
+
+void fm_control_console_live(struct fm_console *console)
+{
+	run(console, "show live");
+	enter_stream(console);
 }
 
 int fm_control_console_close(struct fm_console *console)
@@ -167,6 +230,8 @@ int fm_control_console_close(struct fm_console *console)
 		return 0;
 	fm_loop_remove_watch(console->loop, &console->input);
 	fm_loop_remove_timer(console->loop, &console->tick);
+	fm_loop_remove_timer(console->loop, &console->stream_turn);
+	fm_stream_terminal_leave(&console->shell.stream);
 	if (console->line != NULL)
 		fm_line_close(console->line);
 	if (console->terminal) {

@@ -9,6 +9,7 @@
 #define FM_CONTROL_H
 
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -38,13 +39,19 @@ int fm_control_run_file(const char *path, FILE *out, char *err, size_t err_len);
 /*
  * Serve the console on stdin and stdout from a loop (loop.h), which is ended by `quit` and by the end of the input.
  *
- * On a terminal: prompt, history, TAB completion; Ctrl-C empties the line and Ctrl-D on an empty line leaves. Otherwise
- * (pipe, file): one command per line, no prompt and no echo. A command that fails prints one sentence on stdout and the
- * console goes on. The status table of `set stats-period` is printed from here, too.
+ * On a terminal: prompt, history, TAB completion, the live view; Ctrl-C empties the line and Ctrl-D on an empty line
+ * leaves. Otherwise (pipe, file): one command per line, no prompt and no echo. A command that fails prints one sentence
+ * on stdout and the console goes on. The status table of `set stats-period` is printed from here, too.
  *
  * @return  0, or -errno if stdin cannot be served
  */
 int fm_control_console_open(struct fm_loop *loop, struct fm_console **console);
+
+/* Can the console of this program show the live view? stdin and stdout must be a terminal that can place its cursor. */
+bool fm_control_can_live(void);
+
+/* Begin with `show live`. */
+void fm_control_console_live(struct fm_console *console);
 
 /*
  * Leave the terminal as it was, and the loop.

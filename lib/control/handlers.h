@@ -35,6 +35,7 @@ int fm_do_show_sources(struct fm_shell *shell, const struct fm_args *args);
 int fm_do_capture_start(struct fm_shell *shell, const struct fm_args *args);
 int fm_do_capture_stop(struct fm_shell *shell, const struct fm_args *args);
 int fm_do_show_capture(struct fm_shell *shell, const struct fm_args *args);
+int fm_do_show_live(struct fm_shell *shell, const struct fm_args *args);
 int fm_do_show_check(struct fm_shell *shell, const struct fm_args *args);
 
 #endif

@@ -204,6 +204,7 @@ int fm_door_sources(uint16_t worker, struct fm_source_view *views, uint32_t max,
 {
 	uint32_t n = fake_door.sources[worker] < max ? fake_door.sources[worker] : max;
 
+	fake_door.asked_sources++;
 	memcpy(views, fake_door.source[worker], n * sizeof(*views));
 	return fake_door.sources_error != 0 ? fail(fake_door.sources_error, err, err_len) : (int)n;
 }

@@ -37,6 +37,7 @@ struct fake_door {
 	int publish_error, flush_error, datagrams_error, sources_error, clear_error, xstats_error, capture_error;
 	/* How often. */
 	unsigned int published, flushed, cleared[FAKE_PORTS_MAX], xstats_cleared[FAKE_PORTS_MAX];
+	unsigned int asked_sources;	/* how many workers, in all */
 };
 
 extern struct fake_door fake_door;

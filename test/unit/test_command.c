@@ -143,13 +143,13 @@ static void sentences(void **state)
 		  "load, save, version, exit or quit" },
 		{ "show prot info 0",
 		  "\"prot\" cannot follow \"show\", possible are port, config, budget, lcores, numa, reassembly, "
-		  "capture or check; did you mean \"port\"?" },
+		  "capture, live or check; did you mean \"port\"?" },
 		{ "shwo config",
 		  "unknown command \"shwo\", possible are start, stop, flush, show, set, clear, capture, help, load, "
 		  "save, version, exit or quit; did you mean \"show\"?" },
 		{ "show reass stats",
 		  "\"reass\" cannot follow \"show\", possible are port, config, budget, lcores, numa, reassembly, "
-		  "capture or check; did you mean \"reassembly\"?" },
+		  "capture, live or check; did you mean \"reassembly\"?" },
 		{ "set output whole-olny",
 		  "output must be whole-or-refragment, whole-only or refragment, got \"whole-olny\"; did you mean "
 		  "\"whole-only\"?" },
@@ -260,7 +260,7 @@ static void completion(void **state)
 	complete("", "start stop flush show set clear capture help load save version exit quit");
 	complete("  s", "start stop show set save");
 	complete("show", "show");
-	complete("show ", "port config budget lcores numa reassembly capture check");
+	complete("show ", "port config budget lcores numa reassembly capture live check");
 	complete("show c", "config capture check");
 	complete("capture start f ", "-<Enter> drops all snaplen limit rate");
 	complete("show port info ", "all 0 1");

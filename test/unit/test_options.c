@@ -46,7 +46,7 @@ static void defaults(void **state)
 	const struct fm_options o = accept_line("");
 
 	(void)state;
-	assert_false(o.interactive || o.auto_start || o.help || o.version || o.config.has_seed);
+	assert_false(o.interactive || o.auto_start || o.live || o.help || o.version || o.config.has_seed);
 	assert_null(o.cmdline_file);
 	assert_int_equal(o.config.burst, 32);
 	assert_int_equal(o.config.mbcache, 250);
@@ -76,6 +76,15 @@ static void header_chain(void **state)
 	assert_true(accept_line("--header-chain on").config.settings.header_chain);
 }
 
+/* The live view is left for a prompt, and shows what is forwarded. */
+static void live_view(void **state)
+{
+	const struct fm_options o = accept_line("--live --burst 64");
+
+	(void)state;
+	assert_true(o.live && o.interactive && o.auto_start);
+}
+
 static void everything(void **state)
 {
 	struct fm_options o =
@@ -84,6 +93,7 @@ static void everything(void **state)
 
 	(void)state;
 	assert_true(o.interactive && o.auto_start);
+	assert_false(o.live);
 	assert_string_equal(o.cmdline_file, "f.cmd");
 	assert_int_equal(o.config.topology, FM_TOPOLOGY_LOOP);
 	assert_int_equal(o.config.steer, FM_STEERING_ON);
@@ -263,6 +273,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(defaults),
 		cmocka_unit_test(everything),
+		cmocka_unit_test(live_view),
 		cmocka_unit_test(header_chain),
 		cmocka_unit_test(seed_of_zero_is_a_seed),
 		cmocka_unit_test(budget_in_percent),
