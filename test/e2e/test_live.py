@@ -14,13 +14,14 @@ import termios
 import time
 import unittest
 
-from harness import BINARY, appliance, capture, packet, tap
+from harness import BINARY, appliance, capture, packet, tap, wait_for
 
 PROMPT = 'fragmend> '
 ENTER, LEAVE = '\x1b[?1049h', '\x1b[?1049l'
 HIDE_CURSOR, SHOW_CURSOR = '\x1b[?25l', '\x1b[?25h'
 PATIENCE_S = 30
 BUDGET = 2000
+FRAGMEND_CLI = os.environ.get('FRAGMEND_CLI', os.path.join(os.path.dirname(BINARY), 'fragmend-cli'))
 
 
 class Terminal:
@@ -117,12 +118,17 @@ class Live(unittest.TestCase):
         self.terminal, self.raw = Terminal(80, 24), ''
         self.resize(80, 24)
         self.before = termios.tcgetattr(self.slave)
-        vdevs = ('net_pcap0,rx_pcap=%s,infinite_rx=1' % path, 'net_null1,no-rx=1')
+        self.vdevs = ('net_pcap0,rx_pcap=%s,infinite_rx=1' % path, 'net_null1,no-rx=1')
+        self.launch()
+
+    def launch(self):
+        self.on_terminal(appliance.command_line(BINARY, self.vdevs, [*self.options, '--budget', str(BUDGET)]))
+
+    def on_terminal(self, argv):
         environment = {name: value for name, value in os.environ.items() if name not in ('NO_COLOR', 'TERM')}
-        self.process = subprocess.Popen(
-            appliance.command_line(BINARY, vdevs, [*self.options, '--budget', str(BUDGET)]), stdin=self.slave,
-            stdout=self.slave, stderr=subprocess.DEVNULL, preexec_fn=appliance.die_with_parent,
-            env={**environment, **self.environment})
+        self.process = subprocess.Popen(argv, stdin=self.slave, stdout=self.slave, stderr=subprocess.DEVNULL,
+                                        preexec_fn=appliance.die_with_parent,
+                                        env={**environment, **self.environment})
         self.addCleanup(self.end)
 
     def end(self):
@@ -158,13 +164,13 @@ class Live(unittest.TestCase):
     def press(self, keys):
         os.write(self.master, keys)
 
-    def ends(self):
+    def ends(self, code=0):
         end = time.monotonic() + PATIENCE_S
         while self.process.poll() is None and time.monotonic() < end:
             self.read()
         while select.select([self.master], [], [], 0.2)[0]:
             self.read()
-        self.assertEqual(self.process.poll(), 0)
+        self.assertEqual(self.process.poll(), code)
         self.restored()
         self.assertEqual(termios.tcgetattr(self.slave), self.before, 'the terminal is not as it was')
 
@@ -306,6 +312,58 @@ class Dumb(Live):
         self.press(b'quit\n')
         self.ends()
         self.assertNotIn(ENTER, self.raw)
+
+
+class OverTheSocket(Live):
+    """The same through fragmend-cli, to a program that has no terminal."""
+
+    def launch(self):
+        path = os.path.join(self.folder.name, 'console')
+        self.server = subprocess.Popen(
+            appliance.command_line(BINARY, self.vdevs, ['--console-socket', path, '--budget', str(BUDGET)]),
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            preexec_fn=appliance.die_with_parent)
+        self.addCleanup(self.server.wait)
+        self.addCleanup(self.server.kill)
+        self.assertTrue(wait_for(lambda: os.path.exists(path), PATIENCE_S))
+        self.cli = [FRAGMEND_CLI, '-s', path]
+        self.on_terminal([*self.cli, 'show', 'live'])
+
+    def serves(self):
+        done = subprocess.run([*self.cli, 'version'], capture_output=True, timeout=PATIENCE_S)
+        self.assertEqual(done.returncode, 0)
+
+    def test_shown_and_left(self):
+        self.shows(r'^fragmend forwarding ')
+        self.shows(r'^held \[#+\.*\] \d+ of %d mbufs  \d+\.\d%%$' % BUDGET)
+        self.shows(r'^    0   up +[1-9][\d.]*[kM]? .* net_pcap0$')
+        self.shows(r'^10\.66\.0\.1/32 ')
+        self.press(b's')
+        self.shows('sources by wasted')
+        self.press(b'q')
+        self.ends()
+        self.serves()
+
+    def test_size_follows(self):
+        self.shows('q leave')
+        for columns, rows in ((120, 40), (40, 10)):
+            self.resize(columns, rows)
+            self.process.send_signal(signal.SIGWINCH)
+            self.until(lambda: self.terminal.lines()[-1].startswith('q leave') and
+                       any(len(line) == columns for line in self.terminal.lines()), 'the new size')
+        self.press(b'\x1b')
+        self.ends()
+
+    def test_client_is_ended(self):
+        self.shows('q leave')
+        self.process.send_signal(signal.SIGTERM)
+        self.ends(3)
+        self.serves()
+
+    def test_program_is_ended(self):
+        self.shows('q leave')
+        self.server.send_signal(signal.SIGTERM)
+        self.ends(3)
 
 
 class Pipe(unittest.TestCase):
