@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -123,12 +124,44 @@ static void waiting(void **state)
 	assert_true(atomic_load(&got));
 }
 
+static atomic_int stage;
+
+static void *look_long(void *arg)
+{
+	const struct timespec while_looking = { .tv_nsec = 50000000 };
+
+	(void)arg;
+	while (!fm_lock_borrow(10))
+		;
+	atomic_store(&stage, 1);
+	nanosleep(&while_looking, NULL);
+	atomic_store(&stage, 2);
+	fm_lock_give_back();
+	return NULL;
+}
+
+/* Who looks is not disturbed: the main thread waits until it has been given back. */
+static void looking(void **state)
+{
+	pthread_t thread;
+
+	(void)state;
+	assert_int_equal(pthread_create(&thread, NULL, look_long, NULL), 0);
+	fm_lock_lend();
+	while (atomic_load(&stage) == 0)
+		sched_yield();
+	fm_lock_take_back();
+	assert_int_equal(atomic_load(&stage), 2);
+	pthread_join(thread, NULL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(not_lent),
 		cmocka_unit_test(crowd),
 		cmocka_unit_test(waiting),
+		cmocka_unit_test(looking),
 	};
 
 	return cmocka_run_group_tests_name("lock", tests, NULL, NULL);
