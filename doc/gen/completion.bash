@@ -85,13 +85,18 @@ _fragmend_cli() {
 	local i=1 _fragmend_at=${COMP_WORDS[COMP_CWORD]}
 	COMPREPLY=()
 	while ((i < COMP_CWORD)) && [[ ${COMP_WORDS[i]} == -* ]]; do
-		[[ ${COMP_WORDS[i]} == -s ]] && ((i++))
+		if [[ ${COMP_WORDS[i]} == -s || ${COMP_WORDS[i]} == --socket ]]; then
+			# With or without `=`, which is a word of its own.
+			[[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+			((i++))
+		fi
 		((i++))
 	done
 	if ((i > COMP_CWORD)); then
+		[[ $_fragmend_at == = ]] && _fragmend_at=
 		_fragmend_files
 	elif [[ $_fragmend_at == -* ]]; then
-		_fragmend_words '-s --help --version'
+		_fragmend_words '-s --socket -h --help -V --version'
 	else
 		_fragmend_command "${COMP_WORDS[@]:i:COMP_CWORD - i + 1}"
 	fi

@@ -128,6 +128,19 @@ class Completion(unittest.TestCase):
                 before.append(words[0] if words else '1')
             self.assertEqual(complete('fragmend-cli', *before, 'x'), [])
 
+    def test_options_of_the_client(self):
+        offered = complete('fragmend-cli', '-')
+        self.assertIn('--socket', offered)
+        client = BUILD / 'app/fragmend-cli'
+        if client.exists():
+            _, out, _ = appliance.run([client, '--help'])
+            self.assertEqual(offered, sorted(set(re.findall(r'(?m)(?:^  |, )(--?[a-zA-Z]+)', out))))
+        with tempfile.TemporaryDirectory() as folder:
+            (pathlib.Path(folder) / 'console.sock').touch()
+            for words in (['-s'], ['--socket'], ['--socket', '=']):
+                self.assertEqual(complete('fragmend-cli', *words, 'con', folder=folder), ['console.sock'])
+                self.assertEqual(complete('fragmend-cli', *words, 'console.sock', 'ver', folder=folder), ['version'])
+
     def test_topics(self):
         self.assertEqual(complete('fragmend-cli', 'help', 'evicted'),
                          ['evicted_cold', 'evicted_progress', 'evicted_unlikely'])

@@ -93,6 +93,19 @@ class Manual(unittest.TestCase):
         for option in found:
             self.assertRegex(out, r'(?m)^  (-., )?%s( |$)' % option)
 
+    def test_client(self):
+        """fragmend-cli(1) has what its help has, once there is one."""
+        client = BUILD / 'app/fragmend-cli'
+        if not client.exists():
+            self.assertNotIn('fragmend-cli.1', PAGES)
+            return
+        text = words(self.page('fragmend-cli.1'))
+        _, out, _ = appliance.run([client, '--help'])
+        found = re.findall(r'(?m)^  (-\w, --\w+.*)$', out) + re.findall(r'\$(\w+)', out) + re.findall(r' (/\S+)\.\n', out)
+        self.assertGreater(len(found), 4)
+        for word in found:
+            self.assertIn(word, text)
+
     def test_calls(self):
         """libfragmend(3) declares what the headers declare, and has a word on each function."""
         text = self.page('libfragmend.3')

@@ -178,6 +178,15 @@ class Package(unittest.TestCase):
         self.do(sandbox, 'dpkg --purge ' + ' '.join(NAMES))
         self.assertEqual(sandbox.changes(), [])
 
+    def test_pages_are_in_it(self):
+        """Those of doc/, which send their readers to each other."""
+        out = subprocess.run(['dpkg-deb', '-c', self.debs['fragmend']], capture_output=True, text=True, check=True)
+        inside = set(re.findall(r' \./usr/share/doc/fragmend/(\S+)', out.stdout))
+        pages = {path.relative_to(ROOT / 'doc').as_posix() for path in (ROOT / 'doc').rglob('*.md')}
+        self.assertGreater(len(pages), 20)
+        self.assertLessEqual(pages, inside)
+        self.assertFalse([name for name in inside if re.search(r'\.(build|c|h|scd|bash)$', name)])
+
     def test_it_does_not_start_by_itself(self):
         sandbox = self.sandbox()
         self.do(sandbox, 'dpkg -i /mnt/fragmend.deb')
