@@ -11,6 +11,7 @@
 #include <rte_cycles.h>
 
 #include "engine.h"
+#include "netdev.h"
 #include "port.h"
 
 enum { FM_GRACE_S = 6 };
@@ -62,6 +63,22 @@ static void follow(const struct fm_port *port, struct fm_port *peer)
 		let_up(peer);
 	else if (!up && !peer->follow.held_down && rte_rdtsc() > port->follow.grace_until_tsc)
 		hold_down(peer, port);
+}
+
+void fm_port_wake_link(struct fm_port *port)
+{
+	int ret;
+
+	if (port->kernel_ifindex == 0 || fm_netdev_up(port->kernel_ifindex))
+		return;
+	ret = fm_netdev_set_up(port->kernel_ifindex, true);
+	if (ret != 0) {
+		FM_LOG(WARNING, "port %u (%s): its interface is down and cannot be set up: %s\n", port->id, port->name,
+		       strerror(-ret));
+		return;
+	}
+	port->follow.grace_until_tsc = rte_rdtsc() + FM_GRACE_S * rte_get_tsc_hz();
+	FM_LOG(NOTICE, "port %u (%s): its interface was down, set up for link-follow\n", port->id, port->name);
 }
 
 void fm_port_release_link(struct fm_port *port)

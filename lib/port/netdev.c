@@ -34,6 +34,13 @@ bool fm_netdev_running(unsigned int ifindex)
 	return ask(ifindex, SIOCGIFFLAGS, &req) != 0 || (req.ifr_flags & IFF_RUNNING) != 0;
 }
 
+bool fm_netdev_up(unsigned int ifindex)
+{
+	struct ifreq req = { 0 };
+
+	return ask(ifindex, SIOCGIFFLAGS, &req) != 0 || (req.ifr_flags & IFF_UP) != 0;
+}
+
 bool fm_netdev_promiscuous(unsigned int ifindex)
 {
 	struct ifreq req = { 0 };

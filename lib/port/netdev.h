@@ -12,6 +12,9 @@ uint32_t fm_netdev_mtu(unsigned int ifindex);
 /* Has it a carrier? One that cannot be asked is taken to have one. */
 bool fm_netdev_running(unsigned int ifindex);
 
+/* Has somebody set it up? One that cannot be asked is taken to be up. */
+bool fm_netdev_up(unsigned int ifindex);
+
 /* Is it promiscuous because somebody set it so? One that cannot be asked is taken to be. */
 bool fm_netdev_promiscuous(unsigned int ifindex);
 
