@@ -5,10 +5,13 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "data.h"
 #include "door.h"
 #include "handlers.h"
+#include "report.h"
 
 static const char *const state_text[] = {
+	[FM_CAPTURE_NONE] = "none",
 	[FM_CAPTURE_RUNNING] = "running",
 	[FM_CAPTURE_ENDING] = "ended, still being written",
 	[FM_CAPTURE_STOPPED] = "stopped",
@@ -69,11 +72,40 @@ int fm_do_capture_stop(struct fm_shell *shell, const struct fm_args *args)
 	return 0;
 }
 
-int fm_do_show_capture(struct fm_shell *shell, const struct fm_args *args)
+static int put_capture(struct fm_value *root, const struct fm_ask *ask, char *err, size_t err_len)
 {
 	struct fm_capture_view view;
 
-	(void)args;
+	(void)ask;
+	(void)err;
+	(void)err_len;
+	fm_door_capture(&view);
+	fm_put_text(root, "state", state_text[view.state]);
+	if (view.state == FM_CAPTURE_NONE)
+		return 0;
+	fm_put_text(root, "file", view.path);
+	fm_put_bool(root, "all", view.request.all);
+	fm_put_uint(root, "snaplen_bytes", view.request.snaplen_bytes);
+	fm_put_uint(root, "rate_pps", view.request.rate_pps);
+	fm_put_uint(root, "limit_packets", view.request.limit_packets);
+	fm_put_double(root, "seconds", view.seconds);
+	fm_put_uint(root, "packets", view.packets);
+	fm_put_uint(root, "bytes", view.bytes);
+	fm_put_uint(root, "over_rate", view.over_rate);
+	fm_put_uint(root, "no_room", view.no_room);
+	fm_put_uint(root, "unwritten", view.unwritten);
+	if (view.state == FM_CAPTURE_FAILED)
+		fm_put_text(root, "error", strerror(view.error));
+	return 0;
+}
+
+int fm_do_show_capture(struct fm_shell *shell, const struct fm_args *args)
+{
+	const struct fm_ask ask = { 0 };
+	struct fm_capture_view view;
+
+	if (fm_args_has(args, "json"))
+		return fm_shell_json(shell, &ask, put_capture);
 	fm_door_capture(&view);
 	if (view.state == FM_CAPTURE_NONE)
 		fprintf(shell->out, "There was no capture yet.\n");

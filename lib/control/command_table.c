@@ -54,7 +54,7 @@ const struct fm_command fm_command[] = {
 	{ "show reassembly sources [top N] [json]",
 	  "Who sends fragments, and what became of them; those that hold most mbufs first, 10 unless N is given.",
 	  fm_do_show_sources, FM_GROUP_SHOW, NULL },
-	{ "show capture", "The capture that runs, or the last one: how much is in its file, and what is not.",
+	{ "show capture [json]", "The capture that runs, or the last one: how much is in its file, and what is not.",
 	  fm_do_show_capture, FM_GROUP_SHOW, NULL },
 	{ "show live", "A screen of rates, load, budget, sources and drops that redraws each second; q leaves it.",
 	  fm_do_show_live, FM_GROUP_SHOW, NULL },

@@ -65,7 +65,7 @@ static void every_show(void **state)
 
 		if (strncmp(syntax, "show port ", 10) == 0)
 			snprintf(line, sizeof(line), "show port link all json");
-		else if (strncmp(syntax, "show ", 5) == 0 && strstr(syntax, "[json]") != NULL)
+		else if (strncmp(syntax, "show ", 5) == 0 && strcmp(syntax, "show live") != 0)
 			snprintf(line, sizeof(line), "%.*s json", (int)strcspn(syntax, "["), syntax);
 		else
 			continue;
@@ -365,6 +365,25 @@ static void numa(void **state)
 	has(f, "workers.1.node", "-1");
 }
 
+static void capture(void **state)
+{
+	struct shell_fixture *f = *state;
+
+	run(f, "show capture json");
+	has(f, "state", "\"none\"");
+	run(f, "capture start a\\b.pcapng all snaplen 100 limit 7");
+	fake_door.capture.packets = UINT64_MAX;
+	fake_door.capture.no_room = 3;
+	run(f, "show capture json");
+	has(f, "state", "\"running\"");
+	has(f, "file", "\"a\\\\b.pcapng\"");
+	has(f, "all", "true");
+	has(f, "snaplen_bytes", "100");
+	has(f, "limit_packets", "7");
+	has(f, "packets", "18446744073709551615");
+	has(f, "no_room", "3");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -380,6 +399,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(datagrams, shell_setup, shell_teardown),
 		cmocka_unit_test_setup_teardown(sources, shell_setup, shell_teardown),
 		cmocka_unit_test_setup_teardown(numa, shell_setup, shell_teardown),
+		cmocka_unit_test_setup_teardown(capture, shell_setup, shell_teardown),
 	};
 
 	return cmocka_run_group_tests_name("json", tests, NULL, NULL);
