@@ -13,15 +13,16 @@ sys.path.insert(0, str(ROOT / 'tools'))
 from lab import appliance, capture, packet, tap, traffic       # noqa: E402 (the path comes first)
 from lab.netns import Bump                                      # noqa: E402
 
-__all__ = ['BINARY', 'FRAGMEND_PCAP', 'ROOT', 'BumpTest', 'FullPools', 'appliance', 'capture', 'packet', 'tap',
-           'traffic', 'wait_for']
+__all__ = ['BINARY', 'FRAGMEND_CLI', 'FRAGMEND_PCAP', 'ROOT', 'BumpTest', 'FullPools', 'appliance', 'capture', 'packet',
+           'tap', 'traffic', 'wait_for']
 
 BINARY = os.environ.get('FRAGMEND', str(ROOT / 'build/app/fragmend'))
+FRAGMEND_CLI = os.environ.get('FRAGMEND_CLI', str(ROOT / 'build/app/fragmend-cli'))
 FRAGMEND_PCAP = os.environ.get('FRAGMEND_PCAP', str(ROOT / 'build/app/fragmend-pcap'))
 
-for program in (BINARY, FRAGMEND_PCAP):
+for program in (BINARY, FRAGMEND_CLI, FRAGMEND_PCAP):
     if not os.access(program, os.X_OK):
-        sys.exit('%s is not there: build it, or name another one with FRAGMEND and FRAGMEND_PCAP' % program)
+        sys.exit('%s is not there: build it, or name another one with FRAGMEND, FRAGMEND_CLI, FRAGMEND_PCAP' % program)
 
 
 def wait_for(condition, timeout=10.0):
