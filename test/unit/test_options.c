@@ -89,12 +89,13 @@ static void everything(void **state)
 {
 	struct fm_options o =
 		accept_line("-i --auto-start --cmdline-file f.cmd --port-topology loop --rxq 2 --txq=3 --burst 64"
-			    " --steer on");
+			    " --steer on --console-socket /run/c");
 
 	(void)state;
 	assert_true(o.interactive && o.auto_start);
 	assert_false(o.live);
 	assert_string_equal(o.cmdline_file, "f.cmd");
+	assert_string_equal(o.console_socket, "/run/c");
 	assert_int_equal(o.config.topology, FM_TOPOLOGY_LOOP);
 	assert_int_equal(o.config.steer, FM_STEERING_ON);
 	assert_int_equal(o.config.nb_rxq, 2);
@@ -203,6 +204,7 @@ static const struct refusal refusals[] = {
 	{ "--verify-l4=on", "--verify-l4=on is no option of fragmend, or takes no value; see --help" },
 	{ "--header-chain", "--header-chain needs a value" },
 	{ "--header-chain no", "--header-chain must be on or off, got \"no\"" },
+	{ "--console-socket=", "--console-socket must have 1..107 bytes, got 0: \"\"" },
 	{ "--clock sun", "--clock must be tsc or rx-timestamp, got \"sun\"" },
 	{ "--steer off", "--steer must be auto or on, got \"off\"" },
 	{ "--port-topology ring", "--port-topology must be paired or loop, got \"ring\"" },
