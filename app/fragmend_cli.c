@@ -164,6 +164,9 @@ static int serve(char **words)
 
 	if (connect_to(&link) != 0)
 		return FM_EXIT_NO_LINK;
+	/* Also for words: they may ask for a screen, which has to be left in order. */
+	if (fm_terminal_able() || (*words == NULL && isatty(STDIN_FILENO)))
+		fm_terminal_catch_signals(&link);
 	if (fm_terminal_able())
 		fm_terminal_tell_size(&link);
 	if (*words != NULL) {
@@ -171,7 +174,6 @@ static int serve(char **words)
 	} else if (!isatty(STDIN_FILENO)) {
 		ret = run_lines(&link);
 	} else {
-		fm_terminal_catch_signals(&link);
 		ret = fm_terminal_prompt(&link, run);
 		if (ret < 0)
 			no_link(ret, NULL);
