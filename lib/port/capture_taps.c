@@ -92,6 +92,7 @@ static int make_tap(struct fm_taps *taps, uint16_t t, const struct fm_capture_re
 	tap->snaplen_bytes = request->snaplen_bytes;
 	tap->closed = closed;
 	set_clock(tap);
+	tap->now_tsc = tap->base_tsc;
 	fm_bucket_init(&tap->bucket, request->rate_pps, taps->n, tap->hz, tap->base_tsc);
 	return make_memory(tap, w->id, mbufs_of(request->snaplen_bytes, taps->n), socket);
 }

@@ -36,17 +36,16 @@ uint64_t fm_tap_time_ns(const struct fm_tap *tap, uint64_t tsc)
 void fm_tap_take(struct fm_tap *tap, const struct rte_mbuf *m, uint16_t port, uint16_t queue,
 		 enum fm_tap_direction direction, enum fm_outcome why)
 {
-	const uint64_t now_tsc = rte_rdtsc();
 	struct rte_mbuf *block;
 
 	if (atomic_load_explicit(tap->closed, memory_order_relaxed))
 		return;
-	if (!fm_bucket_take(&tap->bucket, now_tsc)) {
+	if (!fm_bucket_take(&tap->bucket, tap->now_tsc)) {
 		fm_count(&tap->over_rate, 1);
 		return;
 	}
 	block = fm_pcapng_copy(rte_eth_dev_is_valid_port(port) ? port : tap->port, queue, m, tap->pool,
-			       tap->snaplen_bytes, fm_tap_time_ns(tap, now_tsc),
+			       tap->snaplen_bytes, fm_tap_time_ns(tap, rte_rdtsc()),
 			       direction == FM_TAP_IN ? RTE_PCAPNG_DIRECTION_IN : RTE_PCAPNG_DIRECTION_OUT,
 			       comment[why]);
 	if (block == NULL || rte_ring_sp_enqueue(tap->ring, block) != 0) {

@@ -64,6 +64,7 @@ struct __rte_cache_aligned fm_tap {
 
 	/* Written by the worker, the counters read by control. */
 	__rte_cache_aligned
+	uint64_t now_tsc;		/* as of this turn: most drops of a flood find no token, and look no further */
 	struct fm_bucket bucket;
 	uint64_t copied;		/* handed to the writer */
 	uint64_t over_rate, no_room;	/* not captured: no token, no mbuf */

@@ -334,6 +334,8 @@ void fm_worker_turn(struct fm_worker *w)
 	if (!w->rx_clock)
 		w->now = tsc;
 	w->snapshot = snapshot;
+	if (unlikely(w->tap != NULL))
+		w->tap->now_tsc = tsc;
 	if (unlikely(snapshot->generation != w->generation))
 		take_settings(w, snapshot);
 	if (likely(w->forwarding)) {

@@ -10,7 +10,7 @@ import tempfile
 import unittest
 
 from harness import BINARY, BumpTest, FullPools, appliance, capture, packet, tap, wait_for
-from lab import report
+from lab import hugepages, report
 
 FIELDS = ('frame.interface_name', 'frame.packet_flags_direction', 'frame.len', 'frame.cap_len', 'frame.comment',
           'eth.src')
@@ -314,7 +314,7 @@ class Flood(FullPools, unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
         capture.write_pcap(self.folder / 'in', hostile())
-        vdevs = ['net_pcap0,rx_pcap=%s,infinite_rx=1' % (self.folder / 'in'), 'net_null1']
+        vdevs = ['net_pcap0,rx_pcap=%s,infinite_rx=1' % (self.folder / 'in'), 'net_null1,no-rx=1']
         self.app = appliance.Appliance(BINARY, vdevs, ['--txq', '1'], eal=appliance.eal(workers=2))
         self.addCleanup(self.app.close)
 
@@ -342,6 +342,50 @@ class Flood(FullPools, unittest.TestCase):
         self.assertTrue(check['frames_ok'] and check['fragments_ok'] and check['mbufs_ok'], app.command('show check'))
         self.assertEqual(app.stop('quit'), 0, app.log[-3000:])
         self.assertNotIn('did not come back', app.log)
+
+
+class Dumpcap(unittest.TestCase):
+    """DPDK's own capture program attaches to fragmend, where their memory can be shared: on hugepages with files."""
+    MEGABYTES = 256
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix='fragmend-test-')
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        memory = self.enterContext(hugepages.reserved(self.MEGABYTES))
+        if '--no-huge' in memory:
+            self.skipTest('the system has no %d MB of hugepages' % self.MEGABYTES)
+        huge = self.folder / 'huge'
+        huge.mkdir()
+        subprocess.run(['mount', '-t', 'hugetlbfs', 'none', str(huge)], check=True)
+        self.addCleanup(subprocess.run, ['umount', '-l', str(huge)], check=True)
+        self.prefix = self.folder.name
+        eal = ('--no-pci', '--no-telemetry', '-m', str(self.MEGABYTES), '--huge-dir', str(huge), '--file-prefix',
+               self.prefix, *appliance.lcores())
+        self.frames = hostile()
+        capture.write_pcap(self.folder / 'in', self.frames)
+        vdevs = ['net_pcap0,rx_pcap=%s,infinite_rx=1' % (self.folder / 'in'), 'net_null1,no-rx=1']
+        self.app = appliance.Appliance(BINARY, vdevs, ['--total-num-mbufs', '16383'], eal=eal)
+        self.addCleanup(self.app.close)
+
+    def dumpcap(self, *words):
+        return subprocess.run(['dpdk-dumpcap', '--file-prefix=' + self.prefix, *words], capture_output=True, text=True,
+                              timeout=60, cwd=self.folder)
+
+    def test_attach(self):
+        listed = self.dumpcap('-D')
+        self.assertIn('net_pcap0', listed.stdout, listed.stderr)
+        for run in range(2):
+            file = self.folder / ('dumpcap%d' % run)
+            out = self.dumpcap('-i', 'net_pcap0', '-c', '500', '-w', str(file))
+            self.assertEqual(out.returncode, 0, out.stdout + out.stderr)
+            self.assertGreaterEqual(len(tshark(file)), 500)
+            self.assertLessEqual(set(frames_of(file, self.folder)), set(self.frames))
+            # Nobody is attached any more, and all goes on.
+            before = self.app.counters()['frames_in']
+            self.assertTrue(wait_for(lambda: self.app.counters()['frames_in'] > before))
+        self.assertEqual(self.app.stop('quit'), 0, self.app.log[-3000:])
+        self.assertIn('accounting: frames OK, fragments OK, mbufs OK', self.app.log)
 
 
 if __name__ == '__main__':

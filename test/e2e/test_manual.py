@@ -101,7 +101,8 @@ class Manual(unittest.TestCase):
             return
         text = words(self.page('fragmend-cli.1'))
         _, out, _ = appliance.run([client, '--help'])
-        found = re.findall(r'(?m)^  (-\w, --\w+.*)$', out) + re.findall(r'\$(\w+)', out) + re.findall(r' (/\S+)\.\n', out)
+        found = [word for pattern in (r'(?m)^  (-\w, --\w+.*)$', r'\$(\w+)', r' (/\S+)\.\n')
+                 for word in re.findall(pattern, out)]
         self.assertGreater(len(found), 4)
         for word in found:
             self.assertIn(word, text)

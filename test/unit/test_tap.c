@@ -302,7 +302,7 @@ static void over_the_rate(void **state)
 	struct bench *b = *state;
 
 	/* Two tokens in an hour. */
-	fm_bucket_init(&b->tap.bucket, 2, 1, rte_get_tsc_hz() * 3600, rte_rdtsc());
+	fm_bucket_init(&b->tap.bucket, 2, 1, rte_get_tsc_hz() * 3600, 0);
 	for (unsigned int i = 0; i < 5; i++)
 		show(b, 60, 0, 0, FM_TAP_IN, FM_OVERLAP);
 	assert_int_equal(b->tap.copied, 2);
