@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How much of a table is looked at in one turn of the worker's loop: less than what a burst of fragments takes,
- * whatever the table's size (doc/design/0017-snapshots.md).
+ * whatever the table's size (doc/design/0020-looks.md).
  */
 #ifndef FM_LOOK_H
 #define FM_LOOK_H
