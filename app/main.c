@@ -120,6 +120,11 @@ static int eal_down(char *err, size_t err_len)
 	return 0;
 }
 
+static int pdump_up(char *err, size_t err_len)
+{
+	return app.options.pdump ? fm_pdump_up(err, err_len) : 0;
+}
+
 static int plan_up(char *err, size_t err_len)
 {
 	return fm_engine_plan(&app.options.config, err, err_len);
@@ -180,7 +185,7 @@ static const struct fm_step {
 	{ socket_up, socket_down },
 	{ fm_privilege_lock, NULL },
 	{ eal_up, eal_down },
-	{ fm_pdump_up, fm_pdump_down },
+	{ pdump_up, fm_pdump_down },
 	{ plan_up, NULL },
 	{ fm_engine_allocate, memory_down },
 	{ fm_engine_open, fm_engine_close },

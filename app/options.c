@@ -124,6 +124,8 @@ static const struct fm_option table[] = {
 	  .text = "Fixed hash secret, which makes the tables attackable: for tests only." },
 	FM_SWITCH("log-prefix", log_prefix, true,
 		  "Begin each line of the log with its syslog level, \"<4>\"; so anyway where stderr is the journal."),
+	FM_SWITCH("pdump", pdump, true,
+		  "Let dpdk-dumpcap attach, where memory can be shared; stop forwarding before it detaches."),
 	FM_SWITCH("keep-privileges", keep_privileges, true,
 		  "Drop no capabilities once the ports are up: to find out whether that is what goes wrong."),
 	{ .name = "help", .letter = 'h', .kind = FM_OPTION_SWITCH, FM_AT(help), .value = true, .text = "Print this." },

@@ -17,7 +17,7 @@ struct fm_options {
 	const char *console_socket;	/* NULL: none */
 	uint32_t stats_period_s;	/* 0: none */
 	uint32_t exit_on_idle_ms;	/* 0: never */
-	bool log_prefix, keep_privileges;
+	bool log_prefix, keep_privileges, pdump;
 	bool live;			/* interactive and auto_start, too */
 	bool help, version;
 };
