@@ -72,8 +72,8 @@ static inline void note(struct fm_reass *r, struct fm_datagram *d, const struct 
 }
 
 /* A fragment that cannot be stored takes its datagram with it: all or nothing. */
-static __rte_noinline __rte_cold void give_up(struct fm_reass *r, struct fm_datagram *d, struct rte_mbuf *m, enum fm_outcome why,
-				   enum fm_doom doom, uint64_t now_tsc)
+static __rte_noinline __rte_cold void give_up(struct fm_reass *r, struct fm_datagram *d, struct rte_mbuf *m,
+					       enum fm_outcome why, enum fm_doom doom, uint64_t now_tsc)
 {
 	fm_datagram_condemn(r, d, why, doom, now_tsc);
 	fm_drop(r, m, why);
@@ -166,8 +166,8 @@ static inline void store(struct fm_reass *r, struct fm_datagram *d, struct fm_it
 		fm_whole_held(r, d, item, now_tsc, result);
 }
 
-static __rte_noinline __rte_cold void refuse(struct fm_reass *r, const struct fm_item *item, enum fm_outcome why, enum fm_doom doom,
-		   uint64_t now_tsc)
+static __rte_noinline __rte_cold void refuse(struct fm_reass *r, const struct fm_item *item, enum fm_outcome why,
+					      enum fm_doom doom, uint64_t now_tsc)
 {
 	const enum fm_family_index family = fm_item_family(item);
 	const uint64_t for_tsc = doom == FM_DOOM_FAULTY ? r->settings.timeout_tsc[family] :
@@ -304,7 +304,8 @@ static inline bool append_quickly(struct fm_reass *r, struct fm_datagram *d, con
 }
 
 /* The same in disorder, as long as one leaf holds all. Few branches, as nobody can foretell where such fragments go. */
-static inline bool insert_quickly(struct fm_reass *r, struct fm_datagram *d, const struct fm_item *item, uint64_t now_tsc)
+static inline bool insert_quickly(struct fm_reass *r, struct fm_datagram *d, const struct fm_item *item,
+				  uint64_t now_tsc)
 {
 	const struct fm_frag *frag = &item->frag;
 	const uint32_t end = (uint32_t)frag->offset + frag->length;

@@ -59,7 +59,9 @@ static bool takes(const struct fm_bench_options *options, int engine, const stru
 {
 	const uint32_t most = fm_bench_engine[engine].fragments_max;
 
-	return (most == 0 || cell->fragments <= most) && !(options->own && (engine == FM_BENCH_PEER || engine == FM_BENCH_TUNED));
+	const bool own = engine == FM_BENCH_FRAGMEND || engine == FM_BENCH_FLOOR;
+
+	return (most == 0 || cell->fragments <= most) && (own || !options->own);
 }
 
 /* All lines and engines once: a slow minute of the machine is one repetition, not some lines of the table. */
@@ -170,9 +172,8 @@ static void print_head(const struct fm_bench_options *options)
 	if (options->tsv)
 		printf("engine\tfamily\tfragments\torder\tdatagrams\tcycles\tfloor\tpeer\n");
 	else
-		printf("family  fragments  order        datagrams  fragmend  rte_ip_frag  tuned  floor  to_peer  to_tuned  to_floor  "
-		       "met  "
-		       "target\n");
+		printf("family  fragments  order        datagrams  fragmend  rte_ip_frag  tuned  floor  to_peer  "
+		       "to_tuned  to_floor  met  target\n");
 }
 
 /* Returns how many targets were missed. */

@@ -40,7 +40,8 @@ static void receive(const struct fm_bench_lap *lap)
 static uint64_t work(const struct fm_bench_cell *cell, const struct fm_bench_how *how)
 {
 	const struct fm_bench_engine *engine = &fm_bench_engine[FM_BENCH_FRAGMEND];
-	struct rte_mempool *pool = fm_bench_pool((uint32_t)fm_bench_block(cell) * 2 + 2 * FM_BENCH_LAP_MIN, how->socket);
+	struct rte_mempool *pool =
+		fm_bench_pool((uint32_t)fm_bench_block(cell) * 2 + 2 * FM_BENCH_LAP_MIN, how->socket);
 	void *state = engine->create(cell, how->socket);
 	struct fm_bench_traffic traffic;
 	const uint64_t block = fm_bench_block(cell);

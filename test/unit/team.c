@@ -198,9 +198,16 @@ void team_down(struct team *t)
 	assert_int_equal(team_between().mbufs, 0);
 	assert_int_equal(fm_test_pool_out(t->pool), 0);
 	assert_accounts();
-	for (unsigned int o = 0; o < FM_OUTCOME_MAX; o++)
-		assert_int_equal(t->tap.dropped[o],
-				 fm_outcome_info[o].severity == FM_SEV_GOOD ? 0 : team_count((enum fm_outcome)o));
+	for (unsigned int o = 0; o < FM_OUTCOME_MAX; o++) {
+		const bool good = fm_outcome_info[o].severity == FM_SEV_GOOD;
+		const uint64_t dropped = good ? 0 : team_count((enum fm_outcome)o);
+
+		/* Of these all fragments are counted, and the tap sees them joined. */
+		if (o == FM_BAD_L4_CHECKSUM)
+			assert_in_range(t->tap.dropped[o], dropped > 0, dropped);
+		else
+			assert_int_equal(t->tap.dropped[o], dropped);
+	}
 	for (uint16_t w = 0; w < fm_engine_workers(); w++)
 		fm_worker_free(w);
 	fm_test_pool_free(t->pool);

@@ -371,7 +371,7 @@ static void capture(void **state)
 
 	run(f, "show capture json");
 	has(f, "state", "\"none\"");
-	run(f, "capture start a\\b.pcapng all snaplen 100 limit 7");
+	assert_int_equal(shell_run(f, "capture start a\\b.pcapng all snaplen 100 limit 7"), 0);
 	fake_door.capture.packets = UINT64_MAX;
 	fake_door.capture.no_room = 3;
 	run(f, "show capture json");

@@ -119,8 +119,8 @@ static void answers(void **state)
 
 	SAY(f, "flush reassembly\nfrob\n\1r flush reassembly\n\1r set timeout4 0\n\1q\n\n\1s 80 24\n\1r\n");
 	EXPECT(f, "17 fragments freed.\n"
-		  "error: unknown command \"frob\", possible are start, stop, flush, show, set, clear, help, load, "
-		  "save, version, exit or quit\n"
+		  "error: unknown command \"frob\", possible are start, stop, flush, show, set, clear, capture, help, "
+		  "load, save, version, exit or quit\n"
 		  "17 fragments freed.\n\0000\n"
 		  "\00022 timeout4 must be 1..120000 ms, got \"0\"\n"
 		  "\00022 there is no such request\n"

@@ -42,6 +42,17 @@ static void two_nodes(void)
 		.text = "uses port 0 on node 0 (distance 21); nearer lcores: 0,1 (distance 10)" };
 }
 
+static void large_capture(void)
+{
+	fake_door.capture = (struct fm_capture_view){
+		.state = FM_CAPTURE_FAILED, .path = "/var/tmp/drops.pcapng", .error = ENOSPC,
+		.request = { .snaplen_bytes = FM_SNAPLEN_MAX, .rate_pps = FM_CAPTURE_RATE_MAX,
+			     .limit_packets = 1000000000000 },
+		.seconds = 31536000, .packets = 1000000000000, .bytes = 65000000000000000,
+		.over_rate = 4000000000000, .no_room = 4000000000000,
+	};
+}
+
 /* Every table fits a terminal of 80 columns, with numbers as large as they may get in a year at 100 Gbit/s. */
 static void width(void **state)
 {
@@ -111,13 +122,7 @@ static void width(void **state)
 	}
 	/* No sum: four thousand million mbufs are more than there can be. */
 	fake_door.source[1][0].prefix[15] = 1;
-	fake_door.capture = (struct fm_capture_view){
-		.state = FM_CAPTURE_FAILED, .path = "/var/tmp/drops.pcapng", .error = ENOSPC,
-		.request = { .snaplen_bytes = FM_SNAPLEN_MAX, .rate_pps = FM_CAPTURE_RATE_MAX,
-			     .limit_packets = 1000000000000 },
-		.seconds = 31536000, .packets = 1000000000000, .bytes = 65000000000000000,
-		.over_rate = 4000000000000, .no_room = 4000000000000,
-	};
+	large_capture();
 	for (unsigned int i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
 		assert_int_equal(shell_run(f, lines[i]), 0);
 		assert_true(f->text[0] != '\0');
