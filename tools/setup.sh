@@ -19,7 +19,12 @@ packages=(
 	python3 iproute2 ethtool tcpdump iputils-ping
 	# what captures are read with, by other eyes than ours
 	tshark
+	# the exporter, and a Prometheus server that scrapes it; its promtool checks metrics, rules and alerts
+	python3-prometheus-client prometheus
 )
+# Those that bring a service which nobody asked for here: not started now, nor at the next boot. Where one of them was
+# installed before, its service is left alone.
+no_service=(prometheus)
 
 missing=()
 for package in "${packages[@]}"; do
@@ -34,10 +39,24 @@ if [ "$(id -u)" -ne 0 ]; then
 fi
 echo "Installing ${#missing[@]} packages: ${missing[*]}"
 log=$(mktemp)
-trap 'rm -f "$log"' EXIT
+policy=/usr/sbin/policy-rc.d made_policy=
+trap 'rm -f "$log" $made_policy' EXIT
+# Debian's way to say that no service is to be started by an installation.
+if [ ! -e "$policy" ] && [ ! -L "$policy" ]; then
+	made_policy=$policy
+	printf '#!/bin/sh\nexit 101\n' >"$policy"
+	chmod 755 "$policy"
+fi
 export DEBIAN_FRONTEND=noninteractive
 install() { apt-get update -q && apt-get install -q -y --no-install-recommends "${missing[@]}"; }
-if ! install >"$log" 2>&1 </dev/null; then
+failed=
+install >"$log" 2>&1 </dev/null || failed=yes
+for package in "${no_service[@]}"; do
+	case " ${missing[*]} " in
+	*" $package "*) [ ! -e "/etc/init.d/$package" ] || update-rc.d "$package" disable >/dev/null ;;
+	esac
+done
+if [ -n "$failed" ]; then
 	tail -n 20 "$log" >&2
 	echo "setup.sh: apt-get could not install the packages above; its last lines say why." >&2
 	exit 1
