@@ -14,6 +14,7 @@ import threading
 import time
 
 from harness import ROOT, BumpTest, appliance, packet, tap, wait_for
+from lab import service
 
 SCRIPT = shutil.which('dpdk-telemetry.py') or '/usr/bin/dpdk-telemetry.py'
 ENDPOINTS = ['stats', 'drops', 'sources', 'datagrams', 'config', 'budget', 'check', 'ports', 'lcores']
@@ -266,18 +267,15 @@ class Telemetry(BumpTest):
         self.assertIn('passed', ask('/fragmend/drops')[0])
 
     def test_busy(self):
-        """While the main thread is at work it lends nothing; who asks then is told so."""
-        fifo = self.temporary() / 'commands'
-        os.mkfifo(fifo)
-        os.write(self.app.master, b'load %s\n' % str(fifo).encode())     # opening it waits for who writes
-        end = time.monotonic() + 20
-        answer = {}
-        while 'error' not in answer and time.monotonic() < end:
-            answer = ask('/fragmend/check')[0]
+        """While the main thread is at work, here for a worker that stands still, it lends nothing, and says so."""
+        with service.stopped(service.workers(self.app.process.pid)[0]):
+            os.write(self.app.master, b'show reassembly datagrams\n')
+            end = time.monotonic() + 20
+            answer = {}
+            while 'error' not in answer and time.monotonic() < end:
+                answer = ask('/fragmend/check')[0]
         self.assertIn('busy', answer.get('error', ''))
-        with fifo.open('w') as commands:
-            commands.write('set timeout4 777\n')
-        self.app.command('show check')
+        self.app.command('set timeout4 777')
         self.assertEqual(ask('/fragmend/config')[0]['settings']['timeout4'], 777)
 
     def test_json_forms(self):
