@@ -38,10 +38,10 @@
 														\
 		for (uint32_t k = 0; k < n; k += width / 8) {							\
 			struct state##width s = {								\
-				.v0 = zero + (key->k0 ^ 0x736f6d6570736575ULL),					\
-				.v1 = zero + (key->k1 ^ 0x646f72616e646f6dULL),					\
-				.v2 = zero + (key->k0 ^ 0x6c7967656e657261ULL),					\
-				.v3 = zero + (key->k1 ^ 0x7465646279746573ULL),					\
+				.v0 = zero + (key->k0 ^ UINT64_C(0x736f6d6570736575)),				\
+				.v1 = zero + (key->k1 ^ UINT64_C(0x646f72616e646f6d)),				\
+				.v2 = zero + (key->k0 ^ UINT64_C(0x6c7967656e657261)),				\
+				.v3 = zero + (key->k1 ^ UINT64_C(0x7465646279746573)),				\
 			};											\
 														\
 			_Pragma("GCC unroll 6") for (unsigned int i = 0; i < words; i++)			\
