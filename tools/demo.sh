@@ -12,7 +12,7 @@ if [ "$(id -u)" -ne 0 ]; then
 	echo "demo.sh: needs root, for network namespaces and AF_XDP" >&2
 	exit 1
 fi
-tools/setup.sh
+tools/setup.sh --run
 build=build-demo
 configure() { [ -f $build/build.ninja ] || meson setup $build -Dtests=false -Ddocs=false; }
 if ! { configure && ninja -C $build; } >$build.log 2>&1; then

@@ -1,22 +1,29 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Install what fragmend is built from, tested with and shown with, on Debian 12. Does nothing where all is there.
+#
+#	tools/setup.sh			all of it
+#	tools/setup.sh --run		what it takes to build and run it, as tools/demo.sh does
 set -euo pipefail
 
-# THE list of packages; nothing else in the tree names one.
+# THE list of packages; nothing else in the tree names one. First what the program is built from and shown with.
 packages=(
-	# compilers and build
-	build-essential clang libclang-rt-14-dev meson ninja-build pkg-config
+	# compiler and build
+	build-essential meson ninja-build pkg-config
 	# DPDK with its poll mode drivers (net_af_xdp brings libxdp and libbpf), and the libraries beside it
-	libdpdk-dev libnuma-dev libpcap-dev libcmocka-dev
-	# how a service manager is told, and what checks the unit
-	libsystemd-dev systemd
-	# dpdk-testpmd, which the pass-through bench measures beside fragmend
+	libdpdk-dev libnuma-dev libpcap-dev libsystemd-dev
+	# the laboratory of demo and end-to-end tests: namespaces, offloads, captures, a pinging kernel
+	python3 iproute2 ethtool tcpdump iputils-ping
+)
+# What the tests, the pages and the benchmarks need besides.
+[ "${1:-}" = --run ] || packages+=(
+	clang libclang-rt-14-dev libcmocka-dev
+	# what checks the unit of the service
+	systemd
+	# dpdk-testpmd, which the pass-through bench measures beside fragmend; dpdk-telemetry.py, dpdk-dumpcap
 	dpdk-dev
 	# manual pages, made and rendered; the completion and the Debian packages held to their form
 	scdoc man-db shellcheck lintian
-	# the laboratory of demo and end-to-end tests: namespaces, offloads, captures, a pinging kernel
-	python3 iproute2 ethtool tcpdump iputils-ping
 	# what captures are read with, by other eyes than ours
 	tshark
 	# the exporter, and a Prometheus server that scrapes it; its promtool checks metrics, rules and alerts
@@ -44,7 +51,7 @@ trap 'rm -f "$log" $made_policy' EXIT
 # Debian's way to say that no service is to be started by an installation.
 if [ ! -e "$policy" ] && [ ! -L "$policy" ]; then
 	made_policy=$policy
-	printf '#!/bin/sh\nexit 101\n' >"$policy"
+	printf '#!/bin/sh\n# left by tools/setup.sh of fragmend if it was killed; remove me\nexit 101\n' >"$policy"
 	chmod 755 "$policy"
 fi
 export DEBIAN_FRONTEND=noninteractive

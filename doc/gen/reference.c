@@ -89,10 +89,10 @@ static void print_command(const struct fm_command *command)
 static void print_commands(void)
 {
 	print_head("Commands", "lib/control/command_table.c");
-	printf("\nThe same commands serve the console (`--interactive`), command files (`--cmdline-file`, `load`) and\n"
-	       "pipes. Words in capitals stand for values, `|` parts alternatives, what stands in brackets may\n"
-	       "be left out. What follows a `#` at the start of a word is a comment. A line has up to %d characters\n"
-	       "and %d words.\n", FM_LINE_MAX - 1, FM_WORDS_MAX);
+	printf("\nThe same commands serve the console (`--interactive`, `--console-socket`), command files\n"
+	       "(`--cmdline-file`, `load`) and pipes. Words in capitals stand for values, `|` parts alternatives,\n"
+	       "what stands in brackets may be left out. What follows a `#` at the start of a word is a comment.\n"
+	       "A line has up to %d characters and %d words.\n", FM_LINE_MAX - 1, FM_WORDS_MAX);
 	for (unsigned int group = 0; group < FM_GROUPS; group++) {
 		printf("\n## %s\n", fm_group_title[group]);
 		for (unsigned int c = 0; c < fm_commands; c++)

@@ -10,7 +10,6 @@
 
 #include "command.h"
 #include "control.h"
-#include "control.h"
 #include "line.h"
 #include "loop.h"
 #include "show.h"

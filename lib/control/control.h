@@ -3,7 +3,8 @@
  * The control layer, as the program sees it: command files, the console, and the tables it prints by itself.
  *
  * All functions are called by one thread, the one that is allowed to use the control door (lib/port/door.h), after the
- * ports have been started up.
+ * ports have been started up, but for fm_control_socket_open(), fm_control_set_stop() and fm_control_can_live(), which
+ * need none.
  */
 #ifndef FM_CONTROL_H
 #define FM_CONTROL_H

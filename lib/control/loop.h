@@ -4,7 +4,8 @@
  *
  * A watch waits for a file descriptor, a timer for a time. Both are the caller's, who must leave them where they are
  * until they are taken out again. Callbacks run one after the other in the thread that runs the loop, so they need no
- * locks among each other; none of them may wait for anything, as all others would wait with it. A callback may add and
+ * locks among each other; none of them may wait for a client, a file or a timer, as all others would wait with it.
+ * What is asked of workers takes milliseconds, and seconds at most when one does not answer. A callback may add and
  * remove watches and timers, its own included, and change the fields that are said to be the caller's.
  *
  * Within one turn every watch that is ready is called once, then every timer that is due: nobody can keep the others

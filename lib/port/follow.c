@@ -65,7 +65,7 @@ static void follow(const struct fm_port *port, struct fm_port *peer)
 		hold_down(peer, port);
 }
 
-void fm_port_wake_link(struct fm_port *port)
+static void wake(struct fm_port *port)
 {
 	int ret;
 
@@ -89,8 +89,12 @@ void fm_port_release_link(struct fm_port *port)
 
 void fm_engine_link_follow(void)
 {
-	const bool wanted = fm_engine.current->settings.link_follow;
+	const bool wanted = fm_engine.current->settings.link_follow, before = fm_engine.followed;
 
+	fm_engine.followed = wanted;
+	/* From now on, by option or by command: what a killed run held down is no lost link. */
+	for (uint16_t i = 0; wanted && !before && i < fm_engine_ports(); i++)
+		wake(&fm_engine.port[i]);
 	for (uint16_t i = 0; i < fm_engine_ports(); i++) {
 		struct fm_port *port = &fm_engine.port[i];
 

@@ -89,10 +89,11 @@ static void compose(char text[FM_LOG_LINE_LEN], const char *format, va_list args
 }
 
 /* Is the line to be said? With `lock` held. */
-static bool admit(struct fm_log_site *site, const char *text)
+static bool admit(struct fm_log_site *site, uint32_t level, const char *text)
 {
 	if (fm_log_take(site, now_ms())) {
 		snprintf(site->last, sizeof(site->last), "%s", text);
+		site->level = level;
 		return true;
 	}
 	if (!site->listed) {
@@ -115,7 +116,7 @@ void fm_log(struct fm_log_site *site, uint32_t level, const char *format, ...)
 	compose(text, format, args);
 	va_end(args);
 	pthread_mutex_lock(&lock);
-	admitted = admit(site, text);
+	admitted = admit(site, level, text);
 	pthread_mutex_unlock(&lock);
 	if (admitted)
 		say(level, text);
@@ -152,7 +153,8 @@ void fm_log_tell_suppressed(void)
 		site->suppressed = 0;
 		site->listed = false;
 		*at = site->next;
-		say(RTE_LOG_NOTICE, text);
+		if (rte_log_can_log((uint32_t)fm_port_logtype, site->level))
+			say(site->level, text);
 	}
 	pthread_mutex_unlock(&lock);
 }

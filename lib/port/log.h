@@ -25,6 +25,7 @@ struct fm_log_site {
 	char last[80];			/* the beginning of the line that got through last */
 	struct fm_log_site *next;	/* of those that have lines suppressed */
 	bool listed;
+	uint32_t level;			/* of the line that got through last */
 };
 
 /* Take a token at `now_ms`. False: there is none, and the line is counted as suppressed. */

@@ -13,8 +13,10 @@ int fm_pdump_up(char *err, size_t err_len)
 	(void)err;
 	(void)err_len;
 	/* Memory of a process without hugepages cannot be attached to: do not spend some of it. */
-	if (!rte_eal_has_hugepages())
+	if (!rte_eal_has_hugepages()) {
+		FM_LOG(WARNING, "--pdump: without hugepages dpdk-dumpcap cannot attach\n");
 		return 0;
+	}
 	up = rte_pdump_init() == 0;
 	if (!up)
 		FM_LOG(WARNING, "dpdk-dumpcap will not be able to attach: %s\n", rte_strerror(rte_errno));

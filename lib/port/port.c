@@ -78,8 +78,6 @@ int fm_port_open(struct fm_port *port, const struct fm_plan_port *plan, char *er
 			       strerror(-ret));
 	port->started = true;
 	go_promiscuous(port, was);
-	if (fm_engine.config->settings.link_follow)
-		fm_port_wake_link(port);
 	if (!plan->by_address || plan->n_workers == 1)
 		return 0;
 	return fm_rss_settle(port, plan->nb_rxq, plan->steered, err, err_len);

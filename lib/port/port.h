@@ -28,12 +28,6 @@ uint32_t fm_port_tx_held(const struct fm_port *port);
 bool fm_port_link_up(const struct fm_port *port);
 int fm_port_set_link(const struct fm_port *port, bool up);
 
-/*
- * With link-follow: set the kernel interface up if it is down. A run that was killed leaves it so when it held the port
- * down, which would look like a lost link for ever.
- */
-void fm_port_wake_link(struct fm_port *port);
-
 /* Let it up again if link-follow holds it down: a kernel interface outlives the program. */
 void fm_port_release_link(struct fm_port *port);
 

@@ -103,6 +103,8 @@ struct fm_engine {
 		uint64_t polls[FM_WORKERS_MAX];	/* turns of each worker until then */
 	} idle;
 
+	bool followed;			/* link-follow was on when it was last looked at; main lcore */
+
 	/* Turns of each worker when all of them had last been seen to turn; main lcore. */
 	uint64_t turns[FM_WORKERS_MAX];
 

@@ -127,7 +127,7 @@ class Link(BumpTest):
         with hops.Stream(left, right) as stream:
             self.assertTrue(wait_for(stream.progress()), 'traffic does not come back')
 
-    def test_killed_while_a_port_is_held_down(self):
+    def killed_while_a_port_is_held_down(self, *options):
         """kill -9 leaves the interface down. The next start must not take that for a lost link, or nothing comes up."""
         self.start('--link-follow', resolve=False)
         self.set('s0', 'down')
@@ -135,11 +135,20 @@ class Link(BumpTest):
         self.app.close()
         self.assertFalse(self.is_up('m1'))
         self.set('s0', 'up')
-        self.start('--link-follow', resolve=False)
+        self.start(*options, resolve=False)
+        if not options:
+            self.app.command('set link-follow on')
         self.assertBecomes(lambda: all(self.carrier(device) for device in self.ends_of), 'something stayed down')
         left, right = self.wires()
         with hops.Stream(left, right) as stream:
             self.assertTrue(wait_for(stream.progress()), 'no traffic')
+
+    def test_killed_while_a_port_is_held_down(self):
+        self.killed_while_a_port_is_held_down('--link-follow')
+
+    def test_killed_and_switched_on_by_command(self):
+        """As a service does it: from a command file, when the ports have been opened."""
+        self.killed_while_a_port_is_held_down()
 
 
 if __name__ == '__main__':

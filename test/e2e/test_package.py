@@ -167,7 +167,7 @@ class Package(unittest.TestCase):
         self.assertEqual(self.do(sandbox, 'dpkg -V ' + ' '.join(NAMES)), '')
         self.assertEqual(self.do(sandbox, 'fragmend --version'), 'fragmend %s\n' % self.field('fragmend', 'Version'))
         self.assertIn('--budget', self.do(sandbox, 'fragmend --help'))
-        for page in ('8 fragmend', '1 fragmend-pcap', '3 libfragmend'):
+        for page in ('8 fragmend', '1 fragmend-cli', '1 fragmend-exporter', '1 fragmend-pcap', '3 libfragmend'):
             self.assertIn('/usr/share/man/', self.do(sandbox, 'man -w ' + page))
         self.assertWorks(sandbox)
         self.do(sandbox, 'dpkg -r ' + ' '.join(NAMES))

@@ -170,7 +170,7 @@ static void what_was_suppressed_is_told_once(void **state)
 	fm_log(&site, RTE_LOG_ERR, "again");
 	fm_log_set_prefix(false);
 	text = heard(&ear);
-	assert_string_equal(text, "<5>fragmend: 7 more suppressed like: line 63\n<3>fragmend: again\n");
+	assert_string_equal(text, "<3>fragmend: 7 more suppressed like: line 63\n<3>fragmend: again\n");
 }
 
 int main(void)

@@ -98,8 +98,10 @@ GROUPS = (
         ('source_held_mbufs', 'held_mbufs', 'Mbufs held of it; the largest sources only.')) + (
         Row('source_chance_ratio', 'gauge', 'chance_permille', 'That its next datagram completes.', 1000),) + rows(
         'gauge',
-        ('source_delivered_fragments', 'delivered_fragments', 'Fragments of its completed datagrams, of late.'),
-        ('source_wasted_fragments', 'wasted_fragments', 'Fragments of it that were held for nothing, of late.'))),
+        ('source_delivered_fragments', 'delivered_fragments',
+         'Fragments of its completed datagrams, since its record was made.'),
+        ('source_wasted_fragments', 'wasted_fragments',
+         'Fragments of it that were held for nothing, since its record was made.'))),
 )
 ENDPOINTS = tuple(dict.fromkeys(group.endpoint for group in GROUPS))
 
