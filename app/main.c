@@ -287,6 +287,8 @@ static void catch_signals(void)
 	/* A reader of the statistics who leaves must not keep the ports from being closed. */
 	action.sa_handler = SIG_IGN;
 	sigaction(SIGPIPE, &action, NULL);
+	/* A file that may not grow any more is an error to be told, no reason to end. */
+	sigaction(SIGXFSZ, &action, NULL);
 }
 
 /*

@@ -219,8 +219,10 @@ int fm_do_save(struct fm_shell *shell, const struct fm_args *args)
 	/* A device or a socket must not be replaced by a file. */
 	if (stat(path, &target) == 0 && !S_ISREG(target.st_mode))
 		return fm_shell_fail(shell, -EINVAL, "cannot write %s: it is there and no regular file", path);
-	/* Nor a symbolic link: the file behind it is. */
+	/* Nor a symbolic link: the file behind it is, if there is one. */
 	real = realpath(path, NULL);
+	if (real == NULL && lstat(path, &target) == 0)
+		return fm_shell_fail(shell, -ENOENT, "cannot write %s: it is a symbolic link to nothing", path);
 	ret = replace_file(shell, real != NULL ? real : path);
 	free(real);
 	return ret;

@@ -12,6 +12,7 @@
 #include "command.h"
 #include "control.h"
 #include "lock.h"
+#include "session.h"
 
 /* Files that run each other in a circle end here. */
 enum { FILES_OPEN_MAX = 8 };
@@ -91,6 +92,8 @@ static int run_lines(struct fm_shell *shell, const char *path, FILE *file)
 			ret = fm_shell_fail(shell, -EINVAL, "line has a NUL character");
 		else
 			ret = fm_command_run(shell, line);
+		if (ret == 0 && shell->session && ftello(shell->out) > FM_SESSION_OUT_BYTES / 2)
+			ret = fm_shell_fail(shell, -EFBIG, "what the file's commands print is too long for a session");
 		if (ret != 0)
 			locate(shell, path, number);
 	}

@@ -17,8 +17,10 @@ enum {
 	/*
 	 * After a request all sessions rest so many times as long as it took. A command may ask workers for what they
 	 * hold, which costs them something: so it is at most a quarter of the time, however many clients ask at once.
+	 * But nobody waits for long because somebody else had much to ask.
 	 */
 	REST_FACTOR = 3,
+	REST_MAX_NS = 1000000000,
 	ACCEPTS_AT_ONCE = 4,
 };
 
@@ -109,7 +111,7 @@ static void take_turn(void *arg, uint64_t now_ns)
 {
 	struct fm_server *server = arg;
 	unsigned int i;
-	uint64_t end_ns;
+	uint64_t end_ns, rest_ns;
 
 	sweep(server);
 	i = find_ready(server);
@@ -119,7 +121,8 @@ static void take_turn(void *arg, uint64_t now_ns)
 	now_ns = fm_now_ns();
 	fm_session_run(server->session[i], now_ns);
 	end_ns = fm_now_ns();
-	server->rested_ns = end_ns + REST_FACTOR * (end_ns - now_ns);
+	rest_ns = REST_FACTOR * (end_ns - now_ns);
+	server->rested_ns = end_ns + (rest_ns < REST_MAX_NS ? rest_ns : REST_MAX_NS);
 	if (server->session[i]->shell.quit)
 		fm_loop_end(server->loop);
 	/* Also for what this one has behind that request, or if it is gone. */

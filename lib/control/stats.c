@@ -48,6 +48,15 @@ static void add(struct fm_worker_stats *to, const struct fm_worker_stats *from)
 		to->reass.count[i] += from->reass.count[i];
 }
 
+/*
+ * What was counted as passed on is taken back where a port does not take it after all, so an outcome may be less than
+ * it was: then it is 0, not what is left of 2^64.
+ */
+static uint64_t since(uint64_t now, uint64_t then)
+{
+	return now > then ? now - then : 0;
+}
+
 /* Levels stay: they have no past. */
 static void subtract(struct fm_worker_stats *from, const struct fm_worker_stats *what)
 {
@@ -55,7 +64,7 @@ static void subtract(struct fm_worker_stats *from, const struct fm_worker_stats 
 	COUNTERS(FM_SUBTRACT)
 #undef FM_SUBTRACT
 	for (unsigned int i = 0; i < FM_OUTCOME_MAX; i++)
-		from->reass.count[i] -= what->reass.count[i];
+		from->reass.count[i] = since(from->reass.count[i], what->reass.count[i]);
 }
 
 void fm_stats_sample(uint64_t now_ns)

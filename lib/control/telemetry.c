@@ -210,6 +210,11 @@ int fm_telemetry_fit(struct fm_value *root, const char *name, uint32_t first)
 
 static int convert(const struct fm_value *from, struct rte_tel_data *to);
 
+static uint64_t to_whole(double real)
+{
+	return real > 0 && real < (double)INT64_MAX ? (uint64_t)llround(real) : 0;
+}
+
 static int add(const struct fm_value *value, const char *name, struct rte_tel_data *to)
 {
 	char text[FM_TELEMETRY_TEXT_MAX + 1];
@@ -233,7 +238,7 @@ static int add(const struct fm_value *value, const char *name, struct rte_tel_da
 	case FM_VALUE_INT:
 		return rte_tel_data_add_dict_int(to, name, (int)value->integer);
 	case FM_VALUE_DOUBLE:
-		return fm_dpdk_tel_uint(to, name, value->real > 0 ? (uint64_t)llround(value->real) : 0);
+		return fm_dpdk_tel_uint(to, name, to_whole(value->real));
 	case FM_VALUE_TEXT:
 		clean(value->text, text);
 		return rte_tel_data_add_dict_string(to, name, text);

@@ -273,6 +273,12 @@ static void save_through_a_link(void **state)
 	snprintf(line, sizeof(line), "load %s", f->file);
 	assert_int_equal(shell_run(f, line), 0);
 	assert_int_equal(fake_door.settings.timeout_ms[FM_IPV4], 2000);
+	/* One to nothing is nobody's file, so it is left alone. */
+	assert_int_equal(unlink(f->file), 0);
+	snprintf(line, sizeof(line), "save config %s", f->other);
+	assert_int_equal(shell_run(f, line), -ENOENT);
+	assert_int_equal(lstat(f->other, &target), 0);
+	assert_true(S_ISLNK(target.st_mode));
 }
 
 static int run_file(struct shell_fixture *f, const char *text, char *err)

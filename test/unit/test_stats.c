@@ -80,6 +80,20 @@ static void clear(void **state)
 }
 
 /* The first test that takes samples. */
+/* Passed on, it was counted; then the port did not take it. */
+static void less_than_it_was(void **state)
+{
+	struct fm_stats stats;
+
+	(void)state;
+	fake_door.stats[0].reass.count[FM_PASSED] = 10;
+	fm_stats_clear();
+	fake_door.stats[0].reass.count[FM_PASSED] = 8;
+	fm_stats_get(FM_ALL_WORKERS, now_ns, &stats);
+	assert_int_equal(stats.shown.reass.count[FM_PASSED], 0);
+	assert_int_equal(stats.raw.reass.count[FM_PASSED], 8);
+}
+
 static void rates(void **state)
 {
 	struct fm_stats stats;
@@ -197,6 +211,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(all_workers_are_summed, setup), cmocka_unit_test_setup(clear, setup),
+		cmocka_unit_test_setup(less_than_it_was, setup),
 		cmocka_unit_test_setup(rates, setup), cmocka_unit_test_setup(port_rates, setup),
 		cmocka_unit_test_setup(cleared_port, setup), cmocka_unit_test_setup(sums, setup),
 		cmocka_unit_test(rate_texts),
