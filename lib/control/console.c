@@ -82,7 +82,7 @@ static void stream_turn(void *arg, uint64_t now_ns)
 {
 	struct fm_console *console = arg;
 
-	if (!fm_stream_terminal_turn(&console->shell.stream, now_ns, console->loop->stop))
+	if (!fm_stream_terminal_turn(&console->shell.stream, now_ns))
 		leave_stream(console);
 }
 
@@ -234,9 +234,9 @@ int fm_control_console_close(struct fm_console *console)
 	if (console->line != NULL)
 		fm_line_close(console->line);
 	if (console->terminal) {
-		fputc('\n', stdout);
-		fflush(stdout);
-		tcsetattr(STDIN_FILENO, TCSADRAIN, &console->before);
+		fm_stream_terminal_say("\n", 1);
+		/* Not TCSADRAIN, which waits for a terminal that takes nothing. */
+		tcsetattr(STDIN_FILENO, TCSANOW, &console->before);
 	}
 	error = console->error;
 	free(console);

@@ -3,7 +3,9 @@
  * What is printed without a command: the status table and the final statistics.
  */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "control.h"
 #include "door.h"
@@ -11,6 +13,7 @@
 #include "setting.h"
 #include "show.h"
 #include "stats.h"
+#include "stream_terminal.h"
 
 static void print_port(FILE *out, uint16_t index, uint64_t now_ns)
 {
@@ -48,7 +51,7 @@ void fm_control_print_stats(FILE *out)
 	fflush(out);
 }
 
-void fm_control_print_final(FILE *out)
+static void print_final(FILE *out)
 {
 	struct fm_check_view check;
 	struct fm_stats stats;
@@ -66,6 +69,21 @@ void fm_control_print_final(FILE *out)
 	else
 		fm_show_check(out, &check);
 	fflush(out);
+}
+
+void fm_control_print_final(FILE *out)
+{
+	char *text = NULL;
+	size_t len = 0;
+	FILE *memory = out == stdout && isatty(STDOUT_FILENO) ? open_memstream(&text, &len) : NULL;
+
+	print_final(memory != NULL ? memory : out);
+	if (memory == NULL)
+		return;
+	fclose(memory);
+	/* A terminal that nobody reads must not keep the program from ending. */
+	fm_stream_terminal_say(text, len);
+	free(text);
 }
 
 bool fm_status_due(uint64_t now_ns)

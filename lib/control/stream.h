@@ -8,6 +8,7 @@
 #define FM_STREAM_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct fm_stream {
@@ -28,6 +29,9 @@ struct fm_stream {
 	void (*close)(void *arg);
 	/* What a terminal gets before the first frame and after the last one. */
 	const char *enter, *leave;
+	/* Of who shows it: what the terminal has not taken yet. */
+	const char *rest;
+	size_t rest_len;
 };
 
 #endif
