@@ -10,7 +10,7 @@
 
 #include "cli_link.h"
 
-int fm_link_open(struct fm_link *link, const char *path)
+int fm_link_open(struct fm_cli_link *link, const char *path)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	int ret;
@@ -29,7 +29,7 @@ int fm_link_open(struct fm_link *link, const char *path)
 	return ret;
 }
 
-int fm_link_ask(struct fm_link *link, enum fm_request_kind kind, const char *text)
+int fm_link_ask(struct fm_cli_link *link, enum fm_request_kind kind, const char *text)
 {
 	char line[FM_LINE_MAX + 8];
 	size_t sent = 0;
@@ -53,15 +53,27 @@ int fm_link_ask(struct fm_link *link, enum fm_request_kind kind, const char *tex
 	return 0;
 }
 
-int fm_link_receive(struct fm_link *link)
+/* @return 0; -errno; -EINTR: a signal that ends */
+static int wait_for_input(const struct fm_cli_link *link)
 {
 	struct pollfd input = { .fd = link->fd, .events = POLLIN };
+
+	while (ppoll(&input, 1, NULL, link->waiting_mask) < 0)
+		if (errno != EINTR || (link->ended != NULL && *link->ended))
+			return -errno;
+	return 0;
+}
+
+int fm_link_receive(struct fm_cli_link *link)
+{
 	ssize_t n;
+	int ret;
 
 	if (link->len > 0)
 		return 0;
-	if (ppoll(&input, 1, NULL, link->waiting_mask) < 0)
-		return -errno;
+	ret = wait_for_input(link);
+	if (ret != 0)
+		return ret;
 	n = recv(link->fd, link->data, sizeof(link->data), 0);
 	if (n <= 0)
 		return n < 0 ? -errno : -ECONNRESET;
@@ -71,7 +83,7 @@ int fm_link_receive(struct fm_link *link)
 }
 
 /* Up to `end`, which is taken, too. */
-static int receive_until(struct fm_link *link, char end, FILE *to)
+static int receive_until(struct fm_cli_link *link, char end, FILE *to)
 {
 	const char *from, *found;
 	size_t len;
@@ -92,7 +104,7 @@ static int receive_until(struct fm_link *link, char end, FILE *to)
 	return 0;
 }
 
-static int receive_status(struct fm_link *link, struct fm_answer *answer)
+static int receive_status(struct fm_cli_link *link, struct fm_answer *answer)
 {
 	char *line = NULL;
 	size_t len = 0;
@@ -117,7 +129,7 @@ static int receive_status(struct fm_link *link, struct fm_answer *answer)
 	return ret;
 }
 
-int fm_link_answer(struct fm_link *link, struct fm_answer *answer)
+int fm_link_answer(struct fm_cli_link *link, struct fm_answer *answer)
 {
 	FILE *to;
 	int ret;

@@ -9,10 +9,12 @@
 
 #include "request.h"
 
-struct fm_link {
+struct fm_cli_link {
 	int fd;
-	/* Signals that are let in while it waits, and only then; NULL: as ever. One of them ends the wait. */
+	/* Signals that are let in while it waits, and only then; NULL: as ever. */
 	const sigset_t *waiting_mask;
+	/* Set by those of them that end the wait; after others it goes on. NULL: none ends it. */
+	const volatile sig_atomic_t *ended;
 	size_t at, len;
 	char data[4096];	/* received: data[at..at + len) */
 };
@@ -27,23 +29,24 @@ struct fm_answer {
 };
 
 /* @return 0; -errno */
-int fm_link_open(struct fm_link *link, const char *path);
+int fm_link_open(struct fm_cli_link *link, const char *path);
 
 /* @return 0; -errno: the other end is gone, and may have said why */
-int fm_link_ask(struct fm_link *link, enum fm_request_kind kind, const char *text);
+int fm_link_ask(struct fm_cli_link *link, enum fm_request_kind kind, const char *text);
 
 /*
  * Receive an answer; wait for it.
  *
  * @return 0; -errno: it did not come, but answer->text may be set: the last that was said; -EINTR: a signal
+ * that ends
  */
-int fm_link_answer(struct fm_link *link, struct fm_answer *answer);
+int fm_link_answer(struct fm_cli_link *link, struct fm_answer *answer);
 
 /*
  * Receive some more if there is nothing left of what came.
  *
  * @return 0; -errno; -ECONNRESET: the end
  */
-int fm_link_receive(struct fm_link *link);
+int fm_link_receive(struct fm_cli_link *link);
 
 #endif

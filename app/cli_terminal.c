@@ -13,8 +13,8 @@
 #include "line.h"
 
 struct prompt {
-	struct fm_link *link;
-	int (*run)(struct fm_link *link, const char *text);
+	struct fm_cli_link *link;
+	int (*run)(struct fm_cli_link *link, const char *text);
 	int ret;
 };
 
@@ -42,7 +42,7 @@ bool fm_terminal_able(void)
 	       strcmp(term, "dumb") != 0;
 }
 
-void fm_terminal_catch_signals(struct fm_link *link)
+void fm_terminal_catch_signals(struct fm_cli_link *link)
 {
 	static const int ends[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
 	struct sigaction action = { .sa_handler = on_end };
@@ -60,6 +60,7 @@ void fm_terminal_catch_signals(struct fm_link *link)
 	/* They come while waiting only, so none is missed between a look and the wait. */
 	sigprocmask(SIG_BLOCK, &caught, &before_mask);
 	link->waiting_mask = &before_mask;
+	link->ended = &ended;
 }
 
 /* Keys one by one and unechoed. @param signals  Ctrl-C is no key, but ends the wait for an answer */
@@ -74,7 +75,7 @@ static void set_keys(bool signals)
 	tcsetattr(STDIN_FILENO, TCSADRAIN, &keys);
 }
 
-int fm_terminal_tell_size(struct fm_link *link)
+int fm_terminal_tell_size(struct fm_cli_link *link)
 {
 	struct winsize size = { .ws_col = 0 };
 	char text[32];
@@ -92,7 +93,7 @@ int fm_terminal_tell_size(struct fm_link *link)
  *
  * @return 0; -EINTR: a signal that ends
  */
-static int wait_for(const struct fm_link *link, bool *typed, bool *came)
+static int wait_for(const struct fm_cli_link *link, bool *typed, bool *came)
 {
 	struct pollfd inputs[] = { { .fd = STDIN_FILENO, .events = POLLIN }, { .fd = link->fd, .events = POLLIN } };
 
@@ -105,7 +106,7 @@ static int wait_for(const struct fm_link *link, bool *typed, bool *came)
 }
 
 /* Write what has come. @return 1: up to the end of the screen */
-static int show(struct fm_link *link)
+static int show(struct fm_cli_link *link)
 {
 	const char *from = link->data + link->at;
 	const char *mark = memchr(from, FM_ANSWER_MARK, link->len);
@@ -118,7 +119,7 @@ static int show(struct fm_link *link)
 	return mark != NULL;
 }
 
-static int pass_on_keys(const struct fm_link *link)
+static int pass_on_keys(const struct fm_cli_link *link)
 {
 	char typed[64];
 	const ssize_t n = read(STDIN_FILENO, typed, sizeof(typed));
@@ -128,7 +129,7 @@ static int pass_on_keys(const struct fm_link *link)
 	return send(link->fd, typed, (size_t)n, MSG_NOSIGNAL) < 0 ? -errno : 0;
 }
 
-static int serve_screen(struct fm_link *link)
+static int serve_screen(struct fm_cli_link *link)
 {
 	bool typed, came;
 	int ret;
@@ -148,7 +149,7 @@ static int serve_screen(struct fm_link *link)
 	}
 }
 
-int fm_terminal_screen(struct fm_link *link, struct fm_answer *answer)
+int fm_terminal_screen(struct fm_cli_link *link, struct fm_answer *answer)
 {
 	struct termios lines;
 	int ret;
@@ -238,9 +239,10 @@ static int serve_prompt(struct prompt *prompt, struct fm_line *line)
 
 	for (;;) {
 		ret = wait_for(prompt->link, &typed, &came);
+		/* If it cannot be told, the end comes, too. */
 		if (ret == 0 && resized && fm_terminal_able())
-			ret = fm_terminal_tell_size(prompt->link);
-		/* Nothing was asked for, so what comes is the end. */
+			fm_terminal_tell_size(prompt->link);
+		/* Nothing was asked for, so what comes is the end. It may say why, which is left to the caller. */
 		if (ret == 0 && came)
 			ret = -ECONNRESET;
 		if (ret != 0)
@@ -253,7 +255,7 @@ static int serve_prompt(struct prompt *prompt, struct fm_line *line)
 	}
 }
 
-int fm_terminal_prompt(struct fm_link *link, int (*run)(struct fm_link *link, const char *text))
+int fm_terminal_prompt(struct fm_cli_link *link, int (*run)(struct fm_cli_link *link, const char *text))
 {
 	struct prompt prompt = { .link = link, .run = run };
 	struct termios lines;

@@ -3,6 +3,7 @@
  * fragmend-cli: the console of a fragmend that runs, through its console socket.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,12 +21,32 @@ enum { FM_EXIT_NO_LINK = 3 };
 
 static const char *path;
 static bool failed;	/* some command was */
+static int write_error;	/* an errno: what was to be printed could not be */
 
 static int complain(int code, const char *what)
 {
 	fflush(stdout);
 	fprintf(stderr, "fragmend-cli: %s\n", what);
 	return code;
+}
+
+/* Notes why it fails while errno still tells. @param complete  stdio took all that was printed */
+static void flush_output(bool complete)
+{
+	if ((!complete || fflush(stdout) != 0) && write_error == 0)
+		write_error = errno;
+}
+
+/* The last thing: an answer that nobody got is no success. @return the exit code */
+static int finish(int code)
+{
+	const bool before = ferror(stdout);
+
+	flush_output(true);
+	if (!before && write_error == 0)
+		return code;
+	fprintf(stderr, "fragmend-cli: cannot write the output: %s\n", strerror(write_error != 0 ? write_error : EIO));
+	return code == EXIT_SUCCESS ? FM_EXIT_FAILED : code;
 }
 
 static int usage(FILE *out, int code)
@@ -66,7 +87,7 @@ static void no_link(int error, const char *said)
 	complain(FM_EXIT_NO_LINK, text);
 }
 
-static int connect_to(struct fm_link *link)
+static int connect_to(struct fm_cli_link *link)
 {
 	char text[FM_SENTENCE_LEN];
 	const int ret = fm_link_open(link, path);
@@ -79,15 +100,14 @@ static int connect_to(struct fm_link *link)
 }
 
 /* @return 0; 1: it ended the session; -errno: no connection any more, said already */
-static int run(struct fm_link *link, const char *text)
+static int run(struct fm_cli_link *link, const char *text)
 {
 	struct fm_answer answer;
 	int ret = fm_link_ask(link, FM_REQUEST_RUN, text);
 	int lost = fm_link_answer(link, &answer);
 
 	if (lost == 0) {
-		fwrite(answer.text, 1, answer.len, stdout);
-		fflush(stdout);
+		flush_output(fwrite(answer.text, 1, answer.len, stdout) == answer.len);
 	} else {
 		ret = lost;
 		no_link(ret, answer.text);
@@ -109,7 +129,7 @@ static int run(struct fm_link *link, const char *text)
 	return answer.left;
 }
 
-static int run_lines(struct fm_link *link)
+static int run_lines(struct fm_cli_link *link)
 {
 	char *line = NULL;
 	size_t size = 0;
@@ -145,7 +165,7 @@ static char *join(char **words)
 	return line;
 }
 
-static int run_words(struct fm_link *link, char **words)
+static int run_words(struct fm_cli_link *link, char **words)
 {
 	char *line = join(words);
 	int ret;
@@ -157,9 +177,23 @@ static int run_words(struct fm_link *link, char **words)
 	return ret;
 }
 
+static int run_prompt(struct fm_cli_link *link)
+{
+	struct fm_answer last = { .text = NULL };
+	const int ret = fm_terminal_prompt(link, run);
+
+	/* Also when nothing was asked for yet it may have said why: too many sessions. */
+	if (ret == -ECONNRESET || ret == -EPIPE)
+		fm_link_answer(link, &last);
+	if (ret < 0)
+		no_link(ret, last.text);
+	free(last.text);
+	return ret;
+}
+
 static int serve(char **words)
 {
-	struct fm_link link;
+	struct fm_cli_link link;
 	int ret;
 
 	if (connect_to(&link) != 0)
@@ -174,9 +208,7 @@ static int serve(char **words)
 	} else if (!isatty(STDIN_FILENO)) {
 		ret = run_lines(&link);
 	} else {
-		ret = fm_terminal_prompt(&link, run);
-		if (ret < 0)
-			no_link(ret, NULL);
+		ret = run_prompt(&link);
 	}
 	close(link.fd);
 	if (ret < 0)
@@ -196,6 +228,18 @@ static int check_path(void)
 	return complain(FM_EXIT_USAGE, text);
 }
 
+/* Else the socket becomes stdout if that is closed, and each answer goes back as commands. */
+static void occupy_standard_files(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct option longs[] = {
@@ -206,6 +250,7 @@ int main(int argc, char **argv)
 	};
 	int got;
 
+	occupy_standard_files();
 	path = getenv("FRAGMEND_SOCKET");
 	if (path == NULL || *path == '\0')
 		path = DEFAULT_PATH;
@@ -215,10 +260,10 @@ int main(int argc, char **argv)
 			path = optarg;
 			break;
 		case 'h':
-			return usage(stdout, EXIT_SUCCESS);
+			return finish(usage(stdout, EXIT_SUCCESS));
 		case 'V':
 			printf("fragmend-cli %s\n", FM_VERSION);
-			return EXIT_SUCCESS;
+			return finish(EXIT_SUCCESS);
 		default:
 			return usage(stderr, FM_EXIT_USAGE);
 		}
@@ -228,5 +273,5 @@ int main(int argc, char **argv)
 	for (int i = optind; i < argc; i++)
 		if (strpbrk(argv[i], "\n\001") != NULL)
 			return complain(FM_EXIT_USAGE, "a command is one line, of printable characters");
-	return serve(argv + optind);
+	return finish(serve(argv + optind));
 }

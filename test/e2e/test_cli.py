@@ -11,7 +11,7 @@ import termios
 import time
 
 from harness import FRAGMEND_CLI, appliance, tap, wait_for
-from served import PATH_MAX, PATIENCE_S, Served, cli
+from served import PATH_MAX, PATIENCE_S, Served, ask, cli
 
 PROMPT = 'fragmend> '
 CTRL_C, CTRL_D, UP = b'\x03', b'\x04', b'\x1b[A'
@@ -51,6 +51,37 @@ class Client(Served):
         self.assertRegex(err, r'^error: "no\?thing" cannot follow "show", .*\n$')
         self.assertEqual(cli(self.path, stdin=b'version\nexit\nversion\n')[1].count('DPDK'), 1)
         self.assertEqual(cli(self.path, stdin=b''), (0, '', ''))
+
+    def test_output_that_cannot_be_written(self):
+        for words in (('show', 'config', 'json'), ('-h',), ('-V',)):
+            with self.subTest(words=words), open('/dev/full', 'wb') as full:
+                done = subprocess.run([FRAGMEND_CLI, '-s', str(self.path), *words], stdin=subprocess.DEVNULL,
+                                      stdout=full, stderr=subprocess.PIPE, timeout=60)
+                self.assertEqual((done.returncode, done.stderr.decode()),
+                                 (1, 'fragmend-cli: cannot write the output: No space left on device\n'))
+
+    def test_closed_standard_files(self):
+        """None of them becomes the socket, which would send the answer back as commands."""
+        with socket.socket(socket.AF_UNIX) as listener:
+            path = self.path.with_name('closed')
+            listener.bind(str(path))
+            listener.listen()
+            listener.settimeout(PATIENCE_S)
+            text, error = b'an answer\n', b'error: a sentence\n'
+            for closed, *left in (('<&-', text, error), ('>&-', b'', error), ('2>&-', text, b''),
+                                  ('<&- >&- 2>&-', b'', b'')):
+                with self.subTest(closed=closed):
+                    process = subprocess.Popen(['sh', '-c', 'exec "$@" ' + closed, 'sh', FRAGMEND_CLI, '-s', str(path),
+                                                'version'], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                               stderr=subprocess.PIPE)
+                    self.addCleanup(self.reap, process)
+                    with listener.accept()[0] as end:
+                        end.settimeout(PATIENCE_S)
+                        self.assertEqual(end.recv(100), b'\x01r version\n')
+                        end.sendall(text + b'\0' b'22 a sentence\n')
+                        self.assertEqual(end.recv(100), b'')
+                    out, err = process.communicate(timeout=PATIENCE_S)
+                    self.assertEqual((process.returncode, [out, err]), (1, left))
 
     def test_quit_program(self):
         self.assertEqual(cli(self.path, 'quit', 'program'), (0, '', ''))
@@ -172,6 +203,30 @@ class Keys(Served):
         finally:
             self.process.send_signal(signal.SIGCONT)
         self.assertServes()
+
+    def test_resize_while_no_answer_comes(self):
+        self.process.send_signal(signal.SIGSTOP)
+        try:
+            self.press(b'version\n')
+            self.expect('version')
+            self.assertTrue(wait_for(lambda: termios.tcgetattr(self.slave)[3] & termios.ISIG))
+            for _ in range(3):
+                self.client.send_signal(signal.SIGWINCH)
+                self.read(0.1)
+                self.assertIsNone(self.client.poll(), self.text)
+        finally:
+            self.process.send_signal(signal.SIGCONT)
+        self.expect('DPDK', PROMPT)
+        self.press(b'show config\n')
+        self.expect('timeout4', PROMPT)
+
+    def test_too_many_sessions(self):
+        # With the client of the set-up there are 16, then.
+        for _ in range(15):
+            ask(self.connect(), 'r version')
+        client = self.open()
+        self.expect('%s: error: 16 sessions are open, and there can be no more\n' % self.path)
+        self.assertEqual(client.wait(PATIENCE_S), 3)
 
     def test_one_command_leaves_the_terminal_alone(self):
         self.press(CTRL_D)
