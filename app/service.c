@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <rte_common.h>
@@ -15,6 +14,7 @@
 #include "engine.h"
 #include "log.h"
 #include "service.h"
+#include "stats.h"
 
 #define FM_SECOND_NS 1000000000ULL
 
@@ -39,14 +39,6 @@ static struct fm_service {
 	char state[40];			/* ... which it was then, without figures ... */
 	struct fm_traffic traffic;	/* ... and what had come and gone */
 } service;
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * FM_SECOND_NS + (uint64_t)now.tv_nsec;
-}
 
 static bool stderr_is_journal(void)
 {
@@ -196,7 +188,7 @@ int fm_service_up(char *err, size_t err_len)
 	if (ret < 0)
 		FM_LOG(WARNING, "WATCHDOG_USEC or WATCHDOG_PID in the environment is no number: no watchdog\n");
 	service.watchdog_ns = ret > 0 ? watchdog_us * 1000 : 0;
-	service.turned_ns = now_ns();
+	service.turned_ns = fm_now_ns();
 	fm_service_tick();
 	return 0;
 }
@@ -211,7 +203,7 @@ int fm_service_down(char *err, size_t err_len)
 
 void fm_service_tick(void)
 {
-	const uint64_t now = now_ns();
+	const uint64_t now = fm_now_ns();
 
 	watch(now);
 	/* While a worker stands still, the line that names it stays. */

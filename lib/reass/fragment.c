@@ -59,7 +59,7 @@ static bool overlaps(const struct fm_place *place, const struct fm_frag *frag)
 /* Take note of what a stored fragment says about its datagram. */
 static inline void note(struct fm_reass *r, struct fm_datagram *d, const struct fm_frag *frag)
 {
-	const uint32_t ip_len = (uint32_t)frag->payload_at - frag->l2_len + frag->length;
+	const uint32_t ip_len = fm_frag_ip_len(frag);
 	const uint32_t end = (uint32_t)frag->offset + frag->length;
 
 	d->fragments++;
